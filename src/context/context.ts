@@ -73,6 +73,8 @@ export interface EngineSettings {
   /** The name of the network in authenticator apps. */
   readonly totpIssuer: string
   readonly audit: AuditSettings
+  /** When the latest backup was made, as the host knows; null while there is none. Undefined where the host knows of no backups. */
+  readonly latestBackup: (() => Promise<Date | null>) | undefined
   /** Milliseconds between looks for the changed keys and the ended records of other processes over the storage; undefined without these. */
   readonly lookForOthersMs: number | undefined
   /** The limits of storage and answers. */

@@ -88,6 +88,7 @@ export async function composeEngine(options: ControllerOptions) {
     openIdUris: openIdUrisOf(options),
     totpIssuer: options.totpIssuer ?? 'openziti.io',
     audit: auditSettingsOf(options),
+    latestBackup: options.latestBackup,
     lookForOthersMs: storage.isVolatile ? undefined : LOOK_FOR_OTHERS_MS,
     limits,
     profile,

@@ -111,6 +111,16 @@ export interface ControllerOptions extends Partial<Leniency> {
   readonly rateLimits?: RateLimitOptions | false
   /** How much may be stored and answered. Default: as {@link Limits} says; a limit that is not given keeps its default. */
   readonly limits?: Partial<Limits>
+  /**
+   * When the latest backup of the storage was made, or null while there is none: `GET /findings` names one that is two days old. Default:
+   * the controller knows of no backups, and judges none.
+   *
+   * @example
+   * import { stat } from 'node:fs/promises'
+   * import type { ControllerOptions } from 'portcullis'
+   * const latestBackup: ControllerOptions['latestBackup'] = async () => (await stat('/backup/latest.sqlite')).mtime
+   */
+  readonly latestBackup?: () => Promise<Date | null>
   /** How much the audit trail keeps. Default: as {@link AuditOptions} says. */
   readonly audit?: AuditOptions
   /**

@@ -33,6 +33,7 @@ export const CONTROLLER_OPTIONS: OptionRules<ControllerOptions> = {
   refuseUnknownMembers: 'boolean',
   rateLimits: { members: ['anonymous', 'identity', 'passwordsByAddress', 'passwordsByUsername'], or: [false] },
   limits: { members: Object.keys(DEFAULT_LIMITS) },
+  latestBackup: 'function',
   audit: { members: ['keepMs', 'mostBytes', 'strangerBytesPerHour', 'endpointBytesPerHour', 'useBytesPerHour'] },
   webhooks: { members: ['allow'], or: [false] },
   cors: { members: ['origins'] },

@@ -1,4 +1,5 @@
 import type { FromRouter, Misbehaviour, RouterAlert, ToRouter } from '../facts/fabric/messages/index.ts'
+import { ReportedClock } from '../routers/reported-clock.ts'
 import { routerFacts } from '../routers/router-admission.ts'
 import type { FabricParts } from './assemble-fabric.ts'
 import {
@@ -43,6 +44,7 @@ export class RouterFacts {
   readonly #router: ConnectedRouter
   readonly #controllers: () => ToRouter
   readonly #misbehaved: (what: Misbehaviour) => void
+  readonly #clock = new ReportedClock()
 
   constructor(parts: FabricParts, router: ConnectedRouter, ports: FactPorts) {
     this.#parts = parts
@@ -120,6 +122,13 @@ export class RouterFacts {
           }),
         }
     }
+  }
+
+  /** The router sent a report at this instant by its own clock (epoch ms). */
+  sentAt(instant: number | undefined): void {
+    const { presence, context } = this.#parts
+    const clockAheadMs = instant === undefined ? undefined : this.#clock.take(instant, context.clock.now())
+    if (clockAheadMs !== undefined) presence.routerReport(this.#router.id, { clockAheadMs })
   }
 
   #spare(isQuiesced: boolean): void {

@@ -85,6 +85,7 @@ export class ConnectedSession implements RouterSession {
         return this.#circuits.createForRouter(message)
       case 'metrics':
         if (links.measured(id, message.nanoseconds).hasForeign) this.misbehaved('foreign-link')
+        this.#facts.sentAt(message.sentAt)
         return this.#circuits.usage(message.usage)
       case 'router-links':
         if (links.reported(id, message.links, message.fullRefresh).hasForeign) this.misbehaved('foreign-link')

@@ -1,4 +1,5 @@
 import type { EngineContext } from '../context/context.ts'
+import { KeptAnswer } from '../context/kept-answer.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
 import { RENEWS_WHEN_ASKED } from '../facts/fabric/rules/index.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
@@ -13,10 +14,6 @@ import { examineHolders, type Holders, type JudgedIdentity } from './certificate
 import { type AuthorityRecord, configuredAuthority, StoredKeys } from './stored-keys.ts'
 
 const DAY_MS = 24 * 60 * 60_000
-/** Milliseconds for which a count is answered again; longer where counting takes more than a hundredth of that. */
-const KEPT_MS = 60_000
-const SHARE = 100
-
 /** The authorities, the holders of their certificates, and the server. Certificates that end within `withinDays` are ending. */
 export async function pkiStatus(context: EngineContext, withinDays: number): Promise<PkiStatus> {
   const { clock, keys, pki, storage } = context
@@ -94,48 +91,11 @@ function progressOf({ totals }: Holders, outstanding: { readonly identities: num
   }
 }
 
-/** An answer with the instant at which its work began, and how long that took. */
-interface Known<T> {
-  readonly answer: T
-  readonly at: number
-  readonly tookMs: number
-}
-
-/**
- * An answer for which every certificate is looked at. It is answered again for a while: for a minute, or a hundred times as long as it
- * took.
- */
-export class CertificateAnswer<T> {
-  readonly #clock: EngineContext['clock']
-  readonly #work: () => Promise<T>
-  #known: Known<T> | undefined
-  #working: Promise<T> | undefined
-
+/** An answer for which every certificate is looked at. A change of keys makes it void. */
+export class CertificateAnswer<T> extends KeptAnswer<T> {
   constructor({ clock, events }: Pick<EngineContext, 'clock' | 'events'>, work: () => Promise<T>) {
-    this.#clock = clock
-    this.#work = work
-    // Answers from before a change of keys are void.
-    events.on('pki.changed', () => {
-      this.#known = undefined
-    })
-  }
-
-  /** The recent answer, or a new one. Rejects where the storage is away. */
-  async read(): Promise<T> {
-    const known = this.#known
-    const age = known === undefined ? Infinity : this.#clock.now() - known.at
-    if (known !== undefined && age < Math.max(KEPT_MS, known.tookMs * SHARE)) return known.answer
-    this.#working ??= this.#workAgain().finally(() => {
-      this.#working = undefined
-    })
-    return this.#working
-  }
-
-  async #workAgain(): Promise<T> {
-    const at = this.#clock.now()
-    const answer = await this.#work()
-    this.#known = { answer, at, tookMs: this.#clock.now() - at }
-    return answer
+    super(clock, work)
+    events.on('pki.changed', () => this.forget())
   }
 }
 

@@ -40,6 +40,8 @@ export interface RouterConnection {
   readonly capabilities?: readonly number[] | undefined
   /** The addresses at which it accepts links of other routers. */
   readonly linkListeners?: readonly LinkListener[] | undefined
+  /** Milliseconds by which its clock is ahead of its controller's; below 0 where it is behind. */
+  readonly clockAheadMs?: number | undefined
 }
 
 /** Knows the connected edge routers. A controller without a data plane uses a presence without connected routers. */

@@ -129,8 +129,11 @@ export class Presence implements HostedPresence, DataPlanePresence {
     })
   }
 
-  /** A connected router reports the interfaces of its host, or where it accepts links. */
-  routerReport(routerId: string, report: Pick<RouterConnection, 'interfaces' | 'linkListeners'>): void {
+  /** A connected router reports the interfaces of its host, where it accepts links, or the instant by its clock. */
+  routerReport(
+    routerId: string,
+    report: Pick<RouterConnection, 'interfaces' | 'linkListeners' | 'clockAheadMs'>,
+  ): void {
     this.#learn(routerId, report)
   }
 

@@ -10,12 +10,18 @@ describe.skipIf(!HAS_BROWSER)('findings in the explorer', () => {
   it('tells what an operator fears, how soon it is, and does something about it', async () => {
     const identities = [...NETWORK.identities, { name: 'lost', type: 'Device' as const, isAdmin: false }]
     const days = 340
-    const { net, url } = await serveExplorer({ now: Date.now() - days * DAY_MS, model: { ...NETWORK, identities } })
+    const { net, url } = await serveExplorer({
+      now: Date.now() - days * DAY_MS,
+      model: { ...NETWORK, identities },
+      latestBackup: async () => new Date(Date.now() - 3 * DAY_MS),
+    })
     const phone = await net.enroll('phone')
     await phone.call('GET /current-identity')
     await net.as('lost').call('GET /current-identity')
     await net.elapse(days * DAY_MS)
     await phone.call('GET /current-identity')
+    // Only the policies of the laptop, which never came, and of the server.
+    const unused = 3
     const { page, problems } = await openPage(url)
     await logIn(page)
 
@@ -28,6 +34,13 @@ describe.skipIf(!HAS_BROWSER)('findings in the explorer', () => {
       .getByText(/laptop \d+ days ago/)
       .waitFor()
     await card('services have no host').getByText('payroll').waitFor()
+
+    await card(`${unused} policies were used by nobody for 30 days`).getByRole('link', { name: 'staff-wiki' }).waitFor()
+    await card(`${unused} policies were used`).getByRole('link', { name: 'Change it…' }).waitFor()
+    await card('1 backup is old or missing')
+      .getByText(/the latest backup 3 days ago/)
+      .waitFor()
+    await card('1 backup is old').getByRole('button', { name: 'Make a snapshot' }).waitFor()
 
     // Who is not seen for long is kept out, after a question.
     const unseen = card('1 identity was not seen for 30 days')

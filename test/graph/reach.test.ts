@@ -176,6 +176,53 @@ describe('GET /findings', () => {
     expect(ending?.map(([name]) => String(name).split(' ')[0]).toSorted()).toEqual(['authority', 'root', 'server'])
   })
 
+  it('finds policies whose identities all stayed away for 30 days, until one comes or the policy is changed', async () => {
+    const { controller: net } = await network({ model: MODEL })
+    const found = async () => {
+      const api = ownApi(net, await adminToken(net))
+      const [one] = (await api.call('GET /findings', { query: { finding: 'policies-unused' } })).data
+      return [one?.judged, one?.entities.map(({ kind, name }) => `${kind} ${name}`)]
+    }
+    const use = (name: string) => net.as(name).call('GET /current-identity')
+    await use('anna')
+    await net.elapse(29 * DAY_MS)
+    // Nothing is known yet of whoever was there before.
+    expect(await found()).toEqual([0, []])
+    await net.elapse(2 * DAY_MS)
+    expect(await found()).toEqual([
+      3,
+      ['service-policies all-wiki', 'service-policies hosting', 'service-policies money'],
+    ])
+    await use('dora')
+    await net.elapse(60_000)
+    expect(await found()).toEqual([3, ['service-policies hosting', 'service-policies money']])
+    const [hosting] = (await net.admin.call('GET /service-policies', { query: { filter: 'name = "hosting"' } })).data
+    await net.admin.call('PATCH /service-policies/{id}', {
+      params: { id: hosting?.id ?? '' },
+      body: { tags: { a: 1 } },
+    })
+    expect(await found()).toEqual([3, ['service-policies money']])
+  })
+
+  it('finds a backup that is old, missing or out of sight, where the host knows of backups', async () => {
+    const told: { latest: () => Promise<Date | null> } = { latest: async () => null }
+    const { controller: net } = await network({ latestBackup: () => told.latest() })
+    const found = async () => {
+      const api = ownApi(net, await adminToken(net))
+      const [one] = (await api.call('GET /findings', { query: { finding: 'backups-old' } })).data
+      return [one?.judged, one?.entities.map(({ name, at, detail }) => [name, at, detail])]
+    }
+    expect(await found()).toEqual([1, [['no backup was made yet', null, null]]])
+    const made = new Date(net.clock.now())
+    told.latest = async () => made
+    await net.elapse(2 * DAY_MS - 1)
+    expect(await found()).toEqual([1, []])
+    await net.elapse(1)
+    expect(await found()).toEqual([1, [['the latest backup', made.toISOString(), null]]])
+    told.latest = () => Promise.reject(new Error('/backup is not mounted'))
+    expect(await found()).toEqual([1, [['the latest backup', null, 'Error: /backup is not mounted']]])
+  })
+
   it('judges nothing where there is nothing, and no identity for services that are not there', async () => {
     const { api } = await network()
     const { data } = await api.call('GET /findings')

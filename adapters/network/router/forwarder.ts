@@ -271,7 +271,7 @@ export class Forwarder {
       byController.set(controllerId, known)
     }
     for (const [controllerId, usage] of byController) {
-      this.#settings.tell(controllerId, { type: 'metrics', nanoseconds: new Map(), usage })
+      this.#settings.tell(controllerId, { type: 'metrics', nanoseconds: new Map(), usage, sentAt: from + lengthMs })
     }
   }
 

@@ -13,7 +13,6 @@ import {
 } from '../../facts/insight/reach/reach.resource.ts'
 import { equals } from '../../kernel/filter/index.ts'
 import {
-  clockBehind,
   endingAuthorities,
   endingCertificates,
   endingOfIdentities,
@@ -24,8 +23,10 @@ import {
   readEach,
   unseenIdentities,
 } from './found-credentials.ts'
+import { clockBehind, oldBackup, routerClocks } from './found-upkeep.ts'
 import { pageOfIds } from './member-pages.ts'
 import { inSlices, type Partition, type SelectingPolicies } from './partition.ts'
+import { unusedPolicies } from './unused-policies.ts'
 
 /** The kinds of entity that a finding is about, the permissions that it takes, and how it is found. */
 interface FindingFacts {
@@ -40,6 +41,8 @@ interface FindingFacts {
 const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
   'edge-routers-offline': { kinds: ['edge-routers'], reads: ['router'], find: offlineRouters },
   'clock-behind': { kinds: ['clocks'], reads: ['ops'], find: clockBehind },
+  'edge-router-clocks': { kinds: ['edge-routers'], reads: ['router'], find: routerClocks },
+  'backups-old': { kinds: ['backups'], reads: ['ops'], find: oldBackup },
   'authorities-ending': { kinds: ['network-authorities'], reads: ['ops'], find: endingAuthorities },
   'services-without-terminators': { kinds: ['services'], reads: ['service', 'terminator'], find: unhostedServices },
   'services-without-edge-routers': {
@@ -82,6 +85,11 @@ const FACTS: Readonly<Record<FindingKind, FindingFacts>> = {
     find: (sources) => leftOutBy(sources, 'policies-without-effect'),
   },
   'policies-over': { kinds: ['service-policies'], reads: ['service-policy'], find: policiesOver },
+  'policies-unused': {
+    kinds: ['service-policies'],
+    reads: ['identity', 'service-policy'],
+    find: unusedPolicies,
+  },
   'edge-routers-behind': { kinds: ['edge-routers'], reads: ['router'], find: routersBehind },
   'invitations-ended': {
     kinds: ['identities'],

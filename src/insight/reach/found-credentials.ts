@@ -18,12 +18,13 @@ import type { Turns } from '../../ports/runtime.ts'
 import type { HostedServices } from './hosted-services.ts'
 import type { Names } from './names.ts'
 import type { Partition } from './partition.ts'
+import type { AbandonedPolicies } from './unused-policies.ts'
 
 const DAY_MS = 86_400_000
 /** A certificate ends soon within this time (ms): long enough to bring a new one to where it is used. */
 const CERTIFICATE_SOON_MS = 30 * DAY_MS
 /** An identity that was not seen for this time (ms) may be lost, or of somebody who left. */
-const UNSEEN_MS = 30 * DAY_MS
+export const UNSEEN_MS = 30 * DAY_MS
 /** Identities of the finding that are read at most. */
 const MOST_UNSEEN = 1000
 /** Invitations of one finding that are listed at most. */
@@ -36,6 +37,7 @@ export interface FindingSources {
   readonly names: Names
   readonly hosted: HostedServices
   readonly certificates: EndingCertificates
+  readonly abandoned: AbandonedPolicies
 }
 
 /** The entities of a finding, with the instant (epoch ms) and the words that go with some of them. */
@@ -203,16 +205,10 @@ function isEnding(
   return expiresAt - now <= (expiresAt - createdAt) / 2
 }
 
-/** Whether the clock of this process is behind the instants at which others wrote: who logs in there is refused here. */
-export async function clockBehind({ context: { otherClocks } }: FindingSources): Promise<Found> {
-  const seconds = Math.ceil(otherClocks.behindMs() / 1000)
-  if (seconds === 0) return { ids: [], judged: 1 }
-  const details = new Map([['clock', `${seconds} s behind another controller, or behind what it wrote itself`]])
-  return { ...unnamed([{ id: 'clock', name: 'the clock of this controller' }]), details, judged: 1 }
-}
-
 /** Entities that are not searched by name, in the form of named entities. */
-function unnamed(entities: readonly { readonly id: string; readonly name: string }[]): Pick<Found, 'ids' | 'order'> {
+export function unnamed(
+  entities: readonly { readonly id: string; readonly name: string }[],
+): Pick<Found, 'ids' | 'order'> {
   const entries = new Map(entities.map(({ id, name }) => [id, { id, name, folded: foldName(name) }]))
   return { ids: [...entries.keys()], order: { get: (id) => entries.get(id) } }
 }

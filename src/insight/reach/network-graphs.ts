@@ -26,6 +26,7 @@ import { NameIndex } from './names.ts'
 import { Partitions } from './partition.ts'
 import { reachOf } from './reach.ts'
 import { search } from './search.ts'
+import { AbandonedPolicies } from './unused-policies.ts'
 
 /** Answers about access by groups and by names, for callers with the right to read it. Long work is done in slices. */
 export class NetworkGraphs {
@@ -34,6 +35,7 @@ export class NetworkGraphs {
   readonly #names: NameIndex
   readonly #hosted: HostedServices
   readonly #certificates: EndingCertificates
+  readonly #abandoned: AbandonedPolicies
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -41,6 +43,7 @@ export class NetworkGraphs {
     this.#names = new NameIndex(context)
     this.#hosted = new HostedServices(context)
     this.#certificates = new EndingCertificates(context)
+    this.#abandoned = new AbandonedPolicies(context, () => this.#partitions.of(SYSTEM_CALL, context.turns))
   }
 
   /**
@@ -103,8 +106,8 @@ export class NetworkGraphs {
     const context = this.#context
     const partition = await this.#partitions.of(call, context.turns)
     const names = await this.#names.current(context.turns)
-    const sources = { context, partition, names, hosted: this.#hosted, certificates: this.#certificates }
-    return findings(sources, call, request)
+    const [hosted, certificates, abandoned] = [this.#hosted, this.#certificates, this.#abandoned]
+    return findings({ context, partition, names, hosted, certificates, abandoned }, call, request)
   }
 
   /** Searches the entities that the caller may read by name. */

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -85,6 +85,25 @@ describe('backup', () => {
     expect(code).toBe(0)
     expect(value).toMatchObject({ problems: [], controller: { hasAdmin: true } })
     expect(value.comparison.differences).toContainEqual({ kind: 'services', id: first?.id, what: 'missing' })
+  }, 180_000)
+
+  it('that is two days old is found by the controller that is served with the folder', async () => {
+    expect((await run('backup', 'run', '--storage', 'sqlite:live.sqlite', '--to', 'watched')).code).toBe(0)
+    const serving = ['serve', '--listen', '127.0.0.1:0', '--storage', 'sqlite:live.sqlite', '--pki', 'pki']
+    const running = portcullis([...serving, '--backups', 'watched'], { cwd: folder })
+    const port = portIn(await running.ready)
+    const fetch = httpsFetch({ ca: await readFile(at('pki/ca.pem'), 'utf8') })
+    const login = await logIn({ fetch: (request) => fetch(new Request(atPort(request.url, port), request)) }, ADMIN)
+    const found = async () => Object.values(await login.call('GET', '/portcullis/v1/findings?finding=backups-old'))[0]
+    expect(await found()).toMatchObject({ judged: 1, count: 0 })
+    const [copy = ''] = await readdir(at('watched'))
+    const before = (Date.now() - 3 * 86_400_000) / 1000
+    await utimes(at(`watched/${copy}`), before, before)
+    expect(await found()).toMatchObject({ judged: 1, entities: [{ name: 'the latest backup' }] })
+    await rm(at('watched'), { recursive: true })
+    expect(await found()).toMatchObject({ judged: 1, entities: [{ detail: expect.stringContaining('ENOENT') }] })
+    running.kill('SIGTERM')
+    await running.ended
   }, 180_000)
 
   it('tells that one bit of a copy is not as it was made', async () => {

@@ -79,6 +79,7 @@ describe('options of serve', () => {
       variables: { PORTCULLIS_REFUSE_UNKNOWN_MEMBERS: 'false' },
       expected: { refuseUnknownMembers: true },
     },
+    { args: ['--backups', '/backup'], expected: { backups: '/backup' } },
     { args: ['--table-prefix', 'net_'], expected: { tables: { tablePrefix: 'net_' } } },
     {
       args: ['--storage', 'postgres://host/db'],

@@ -132,6 +132,8 @@ export const RouterInterfaces = message({
 export const Metrics = message({
   /** The router that measured. */
   sourceId: field(2, TEXT),
+  /** When it was sent, by the clock of the router. */
+  timestamp: optional(3, message({ seconds: field(1, INTEGER), nanos: field(2, INTEGER) })),
   histograms: mapOf(8, TEXT, message({ mean: field(3, DOUBLE) })),
   usageCounters: repeated(
     11,

@@ -111,8 +111,9 @@ const CODEC = new MessageCodec<Exclude<FromRouter, { readonly type: 'unsupported
   'route-result': routeResult,
   metrics: mapped(
     row(CONTENT_TYPE.metrics, fabric.Metrics),
-    ({ nanoseconds, usage }, { routerId: sourceId = '' }) => ({
+    ({ nanoseconds, usage, sentAt }, { routerId: sourceId = '' }) => ({
       sourceId,
+      timestamp: sentAt === undefined ? undefined : { seconds: Math.floor(sentAt / SECOND_MS), nanos: 0 },
       histograms: new Map([...nanoseconds].map(([name, mean]) => [name, { mean }])),
       usageCounters: usage.map(({ circuitId, from, lengthMs, bytes: values }) => ({
         intervalStart: Math.floor(from / SECOND_MS),
@@ -120,7 +121,8 @@ const CODEC = new MessageCodec<Exclude<FromRouter, { readonly type: 'unsupported
         buckets: new Map([[circuitId, { values }]]),
       })),
     }),
-    ({ histograms, usageCounters }) => ({
+    ({ timestamp, histograms, usageCounters }) => ({
+      sentAt: timestamp && timestamp.seconds * SECOND_MS,
       nanoseconds: new Map([...histograms].map(([name, { mean }]) => [name, mean])),
       usage: usageIn(usageCounters),
     }),

@@ -1,5 +1,3 @@
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { grouped } from '../../../../src/base/collections.ts'
 import { fewOf, visibleLine } from '../../../../src/base/text.ts'
 import type { NetworkFinding } from '../../../../src/index.ts'
@@ -7,7 +5,7 @@ import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../comman
 import { UsageError } from '../command-line/usage.ts'
 import { DEFAULT_STORAGE, STORAGE_OPTIONS, withOperator } from '../input/open-storage.ts'
 import type { Style } from '../output.ts'
-import { copiesIn } from './backup/run-backups.ts'
+import { latestCopyIn } from './backup/run-backups.ts'
 import { examineCertificates, examineKeys, type Finding } from './examine-certificates.ts'
 import { examinePostgres } from './examine-postgres.ts'
 import { keyExchangeFinding } from './examine-runtime.ts'
@@ -86,7 +84,7 @@ async function examine({ options, terminal }: CommandCall<DoctorOption>): Promis
     ...(await examineCertificates(pki, storage, moment, keys.replaced)),
     ...keys.findings,
     keyExchangeFinding(process.versions.openssl),
-    ...(await examineBackups(options.typed('backups'), moment.now)),
+    ...(await examineBackups(options.setting('backups')?.value, moment.now)),
     ...(await examinePostgres(options)),
     ...(await examineStorage(options, options.flag('all'))),
   ]
@@ -98,20 +96,18 @@ async function examine({ options, terminal }: CommandCall<DoctorOption>): Promis
 /** Finds backups that are not made any more. Throws {@link UsageError} for a folder that is not there. */
 async function examineBackups(folder: string | undefined, now: number): Promise<readonly Finding[]> {
   if (folder === undefined) return []
-  const copies = await copiesIn(folder).catch((error: unknown) => {
+  const latest = await latestCopyIn(folder).catch((error: unknown) => {
     throw new UsageError(`--backups: ${folder} cannot be read`, { cause: error })
   })
-  const latest = copies.at(-1)
   if (latest === undefined)
     return [{ level: 'wrong', about: 'backups', text: `${folder} holds no copy of portcullis backup run` }]
-  const { mtimeMs } = await stat(join(folder, latest))
-  const days = Math.floor((now - mtimeMs) / DAY_MS)
+  const days = Math.floor((now - latest.madeAt.getTime()) / DAY_MS)
   const level = days >= OLD_DAYS ? 'warning' : 'ok'
   return [
     {
       level,
       about: 'backups',
-      text: `the latest copy is ${latest}, ${days === 0 ? 'of the last 24 hours' : `${days} days old`}`,
+      text: `the latest copy is ${latest.name}, ${days === 0 ? 'of the last 24 hours' : `${days} days old`}`,
     },
   ]
 }

@@ -35,6 +35,8 @@ export type FromRouter =
       /** Latencies in nanoseconds by the name of the measurement. */
       readonly nanoseconds: ReadonlyMap<string, number>
       readonly usage: readonly CircuitUsage[]
+      /** When the router sent it by its own clock, epoch ms; undefined where it does not say. */
+      readonly sentAt?: number | undefined
     }
   | {
       /** Idle times are nanoseconds by circuit. */

@@ -92,6 +92,8 @@ export interface AccessMap {
 export const FINDING_KINDS = [
   'edge-routers-offline',
   'clock-behind',
+  'edge-router-clocks',
+  'backups-old',
   'authorities-ending',
   'services-without-terminators',
   'services-without-edge-routers',
@@ -104,6 +106,7 @@ export const FINDING_KINDS = [
   'identities-without-edge-routers',
   'policies-without-effect',
   'policies-over',
+  'policies-unused',
   'edge-routers-behind',
   'invitations-ended',
   'invitations-ending',

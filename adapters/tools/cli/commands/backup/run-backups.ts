@@ -84,6 +84,14 @@ export async function copiesIn(folder: string): Promise<readonly string[]> {
   return (await readdir(folder)).filter((name) => COPY.test(name)).sort()
 }
 
+/** The latest copy of a folder; undefined without any. Rejects where the folder cannot be read. */
+export async function latestCopyIn(
+  folder: string,
+): Promise<{ readonly name: string; readonly madeAt: Date } | undefined> {
+  const name = (await copiesIn(folder)).at(-1)
+  return name === undefined ? undefined : { name, madeAt: (await stat(join(folder, name))).mtime }
+}
+
 /** Finds contradictions in a storage, in words, and closes it. */
 export async function problemsOf(storage: Storage): Promise<readonly string[]> {
   const operator = await openOperator({ storage })

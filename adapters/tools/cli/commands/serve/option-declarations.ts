@@ -110,6 +110,11 @@ export const SERVE_OPTIONS = {
     summary: 'sqlite:FILE, postgres://… or memory; default sqlite:.portcullis/portcullis.sqlite',
   },
   'table-prefix': { value: 'TEXT', variable: true, summary: 'stands before the names of the tables; default: nothing' },
+  backups: {
+    value: 'DIR',
+    variable: true,
+    summary: 'a folder of portcullis backup run: findings name a latest copy that is two days old',
+  },
   schema: {
     value: 'NAME',
     variable: true,

@@ -25,6 +25,7 @@ import { UsageError } from '../../command-line/usage.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME } from '../../input/admin-credentials.ts'
 import { storageOnDemand } from '../../input/storage-on-demand.ts'
 import { tell } from '../../output.ts'
+import { latestCopyIn } from '../backup/run-backups.ts'
 import { fewDescriptors } from '../examine-runtime.ts'
 import { followCertificate, openCertificates, serverWarnings } from './certificates.ts'
 import { writeEvents } from './event-writer.ts'
@@ -253,6 +254,7 @@ async function build(
     explorer,
     durations,
     gateway,
+    backups,
   }: ServeOptions,
   parts: Parts,
 ): Promise<Controller> {
@@ -275,6 +277,7 @@ async function build(
       ...(probes && { probes }),
       ...(docs && { apiPage: docs }),
       ...(trustDomain === undefined ? {} : { trustDomain }),
+      ...(backups !== undefined && { latestBackup: async () => (await latestCopyIn(backups))?.madeAt ?? null }),
       ...(compat === undefined ? {} : { compat }),
       ...(directE2EE === undefined ? {} : { directE2EE }),
     })

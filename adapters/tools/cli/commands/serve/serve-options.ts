@@ -46,6 +46,8 @@ export interface ServeOptions {
   readonly gateway: GatewayPlace | undefined
   readonly storage: Setting
   readonly tables: TableOptions
+  /** A folder of copies of the storage, whose latest is looked at. */
+  readonly backups: string | undefined
   readonly pki: PkiSource
   /** Files of a second server certificate and its key, for clients that ask for one of its names. */
   readonly named: { readonly cert: string; readonly key: string } | undefined
@@ -93,6 +95,7 @@ export function readServeOptions(options: ServeArguments, environment: Environme
       readControlAdvertise(setting('control-advertise'), controlListen) ?? (control ? undefined : advertise),
     storage,
     tables: readTables(storage.value, { prefix: setting('table-prefix'), schema: setting('schema') }),
+    backups: setting('backups')?.value,
     pki: readPkiSource(options),
     named: readNamed(setting('named-cert'), setting('named-key')),
     durations: readDurations({

@@ -68,7 +68,11 @@ function actOf(finding: FindingKind, { kind, id, name, at }: Entity): Act | unde
   const form = (label: string) => ({ label, href: hrefOf('json', { kind, id }) })
   switch (finding) {
     case 'edge-routers-offline':
+    case 'edge-router-clocks':
       return form('Open it')
+    case 'backups-old':
+      if (session.value?.isAdmin !== true) return undefined
+      return { label: 'Make a snapshot', run: ({ management }) => management.call('POST /database/snapshot', {}) }
     case 'authorities-ending':
       if (session.value?.isAdmin !== true || !isPart(id)) return undefined
       return {
@@ -129,6 +133,7 @@ function actOf(finding: FindingKind, { kind, id, name, at }: Entity): Act | unde
       )
     case 'policies-without-effect':
     case 'policies-over':
+    case 'policies-unused':
       return may(kind.replace(/ies$/, 'y'), 'update') ? form('Change it') : undefined
     case 'invitations-ended':
     case 'invitations-ending':

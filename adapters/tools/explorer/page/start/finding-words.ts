@@ -28,6 +28,19 @@ export const WORDS: Readonly<Record<FindingKind, FindingWords>> = {
     absent: 'the clocks of the controllers agree',
     isUrgent: true,
   },
+  'edge-router-clocks': {
+    found: ['edge router has another time', 'edge routers have another time'],
+    meaning:
+      'They judge tokens by their own clock, and refuse new sessions while it is behind: set it by a source of time.',
+    absent: 'the clocks of edge routers agree with the controller',
+    isUrgent: true,
+  },
+  'backups-old': {
+    found: ['backup is old or missing', 'backups are old or missing'],
+    meaning: 'What was written since the latest is lost with the storage: see that backups are still made.',
+    absent: 'the latest backup is of the last two days',
+    isUrgent: true,
+  },
   'authorities-ending': {
     found: ['certificate of the network ends within 30 days', 'certificates of the network end within 30 days'],
     meaning:
@@ -97,6 +110,11 @@ export const WORDS: Readonly<Record<FindingKind, FindingWords>> = {
     found: ['policy is over', 'policies are over'],
     meaning: 'Their term has ended and they grant nothing: give them a new term or delete them.',
     absent: 'no policy is over',
+  },
+  'policies-unused': {
+    found: ['policy was used by nobody for 30 days', 'policies were used by nobody for 30 days'],
+    meaning: 'None of the identities that they select was here in that time: give them a term, or delete them.',
+    absent: 'every service policy selects an identity that was here within 30 days',
   },
   'edge-routers-behind': {
     found: ['edge router runs older software', 'edge routers run older software'],

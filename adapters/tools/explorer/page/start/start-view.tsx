@@ -113,7 +113,7 @@ function FoundEntity({ entity }: { entity: Findings[number]['entities'][number] 
   )
 }
 
-const UNLINKED: ReadonlySet<string> = new Set(['clocks', 'network-authorities'])
+const UNLINKED: ReadonlySet<string> = new Set(['clocks', 'network-authorities', 'backups'])
 
 function FindingList({ apis, kind }: { apis: Apis; kind: FindingKind }) {
   const cursor = place.value.about.get('after') ?? undefined
