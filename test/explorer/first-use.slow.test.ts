@@ -44,6 +44,20 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who sees it for the first time',
     expect(problems).toEqual([])
   }, 90_000)
 
+  it('says how far a network is set up, while another administrator goes on with it', async () => {
+    const { net, url } = await serveExplorer()
+    const { page } = await openPage(`${url}#/json`, { viewport: { width: 1280, height: 800 } })
+    await logIn(page)
+    const step = (name: string) =>
+      page.locator('.steps li').filter({ has: page.getByRole('link', { name, exact: true }) })
+    for (const name of ['edge routers', 'services', 'identities', 'service policies']) {
+      await step(name).getByText('none yet').waitFor()
+    }
+    await net.admin.call('POST /edge-routers', { body: { name: 'edge' } })
+    await step('edge routers').getByText('✓ 1').waitFor()
+    await step('services').getByText('none yet').waitFor()
+  }, 60_000)
+
   it('shows the way from an identity to its host whole on a small screen of a desk, and no digest of a secret', async () => {
     const { net, url } = await serveExplorer({ model: NETWORK })
     const laptop = (await net.admin.call('GET /identities')).data.find(({ name }) => name === 'laptop')?.id

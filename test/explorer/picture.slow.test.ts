@@ -26,6 +26,30 @@ const MANY_TEAMS = {
   })),
 }
 
+const DEPARTMENTS = 40
+const APPS = 10
+
+/** Forty departments, each of which reaches some of ten kinds of apps, without any order. */
+const KNOTTED = {
+  identities: Array.from({ length: DEPARTMENTS * 3 }, (_, number) => ({
+    name: `person-${number}`,
+    type: 'Device' as const,
+    isAdmin: false,
+    roleAttributes: [`department-${number % DEPARTMENTS}`],
+  })),
+  services: Array.from({ length: APPS * 5 }, (_, number) => ({
+    name: `app-${number}`,
+    roleAttributes: [`apps-${number % APPS}`],
+  })),
+  servicePolicies: Array.from({ length: DEPARTMENTS * 4 }, (_, number) => ({
+    name: `policy-${number}`,
+    type: 'Dial' as const,
+    semantic: 'AnyOf' as const,
+    identityRoles: [`#department-${number % DEPARTMENTS}`],
+    serviceRoles: [`#apps-${(number * 7 + Math.floor(number / DEPARTMENTS) * (number % 13)) % APPS}`],
+  })),
+}
+
 async function pageOf(model: Parameters<typeof serveExplorer>[0], hash: string): Promise<Page> {
   const { url } = await serveExplorer(model)
   const { page } = await openPage(`${url}${hash}`, { viewport: { width: 1280, height: 900 } })
@@ -68,6 +92,30 @@ describe.skipIf(!HAS_BROWSER)('the picture of who reaches what', () => {
     })()`)
     expect(off).toHaveLength(13)
     expect(Math.max(...off)).toBeLessThanOrEqual(1)
+  }, 60_000)
+
+  it('has lines of many groups that the eye can follow: each crosses few others, and every box that is linked has one', async () => {
+    const page = await pageOf({ model: KNOTTED }, '#/graph')
+    await page.locator('.map .edge').first().waitFor()
+    const { lines, bare, most } = await page.evaluate<{ lines: number; bare: number; most: number }>(`(() => {
+      const ends = [...document.querySelectorAll('.map .edge')].map((path) => {
+        const [from, to] = [path.getPointAtLength(0), path.getPointAtLength(path.getTotalLength())]
+        return [from.y, to.y]
+      })
+      const isCrossed = ([from, to], [otherFrom, otherTo]) => (from - otherFrom) * (to - otherTo) < 0
+      const crossings = ends.map((one) => ends.filter((other) => isCrossed(one, other)).length)
+      const boxes = [...document.querySelectorAll('.map .group-identities')].filter((box) => /department/.test(box.getAttribute('aria-label')))
+      const tops = boxes.map((box) => Number(/ ([\\d.]+)\\)/.exec(box.getAttribute('transform'))[1]))
+      const bare = tops.filter((top) => !ends.some(([from]) => from >= top && from <= top + 26)).length
+      return { lines: ends.length, bare, most: Math.max(...crossings) }
+    })()`)
+    expect({ bare, isEnough: lines > DEPARTMENTS, isFew: lines <= 60 }).toEqual({
+      bare: 0,
+      isEnough: true,
+      isFew: true,
+    })
+    expect(most).toBeLessThanOrEqual(6)
+    await page.getByText(/more lines appear when what they belong to is pointed at or chosen/).waitFor()
   }, 60_000)
 
   it('has the names of few entities, and lights up the lines of the one that is pointed at or focused', async () => {

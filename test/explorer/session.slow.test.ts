@@ -131,7 +131,7 @@ describe.skipIf(!HAS_BROWSER)('a session of the explorer', () => {
     await logIn(page, login)
     await page.getByText('read-only', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'phone', exact: true }).click()
-    await page.getByRole('link', { name: 'All about it' }).waitFor()
+    await page.getByRole('link', { name: 'Its page' }).waitFor()
     await page.getByRole('complementary').getByText('offline').waitFor()
     for (const name of ['Delete', 'Disable', 'Invite', 'Invite anew', 'Reset second factor']) {
       expect([name, await page.getByRole('button', { name, exact: true }).count()]).toEqual([name, 0])

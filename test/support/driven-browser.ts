@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 import { onTestFinished } from 'vitest'
-import { HAS_FIREFOX, openInFirefox } from '../../support/firefox.ts'
-import { HAS_WEBKIT, openInWebKit } from '../../support/webkit.ts'
+import { HAS_FIREFOX, openInFirefox } from './firefox.ts'
+import { HAS_WEBKIT, openInWebKit } from './webkit.ts'
 
 /** A page of a browser. */
 export interface DrivenPage {
@@ -11,6 +11,8 @@ export interface DrivenPage {
   run(script: string): Promise<unknown>
   /** Writes a text into the field that a selector finds. */
   type(selector: string, text: string): Promise<void>
+  /** Gives the window another size, in pixels of the page. */
+  resize(width: number, height: number): Promise<void>
 }
 
 /** A browser of this machine. */
@@ -40,6 +42,7 @@ async function openInChromium(): Promise<DrivenPage> {
     goTo: async (url) => void (await page.goto(url)),
     run: (script) => page.evaluate(`(async () => { ${script} })()`),
     type: (selector, text) => page.locator(selector).pressSequentially(text),
+    resize: (width, height) => page.setViewportSize({ width, height }),
   }
 }
 

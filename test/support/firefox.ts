@@ -20,6 +20,8 @@ export interface FirefoxPage {
   run(script: string): Promise<unknown>
   /** Writes a text into the field that a selector finds, by the keyboard. */
   type(selector: string, text: string): Promise<void>
+  /** Gives the window another size, in pixels of the page. */
+  resize(width: number, height: number): Promise<void>
 }
 
 /** A profile calls nobody, opens windows for scripts, and asks nothing. */
@@ -70,6 +72,9 @@ export async function openInFirefox(url: string): Promise<FirefoxPage> {
   await goTo(url)
   return {
     ...{ goTo, run },
+    resize: async (width, height) => {
+      await ask('browsingContext.setViewport', { context, viewport: { width, height } })
+    },
     async type(selector, text) {
       await run(`document.querySelector(${JSON.stringify(selector)}).focus()`)
       const keys = [...text].flatMap((value) => ['keyDown', 'keyUp'].map((type) => ({ type, value })))

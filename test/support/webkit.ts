@@ -21,12 +21,16 @@ export interface WebKitPage {
   run(script: string): Promise<unknown>
   /** Writes a text into the field that a selector finds. */
   type(selector: string, text: string): Promise<void>
+  /** Gives the window another size. Its bars take some pixels of the height, and it gets no narrower than they are (447). */
+  resize(width: number, height: number): Promise<void>
+  /** Everything is done in the first frame of the page from now on. */
+  enterFrame(): Promise<void>
 }
 
 /** Opens a page in WebKit until the test is over. */
 export async function openInWebKit(url: string): Promise<WebKitPage> {
   const display = `:${(await freePort()) % 30_000}`
-  start(spawn(DISPLAY, [display, '-screen', '0', '1280x900x24', '-nolisten', 'tcp'], { stdio: 'ignore' }))
+  start(spawn(DISPLAY, [display, '-screen', '0', '2000x1300x24', '-nolisten', 'tcp'], { stdio: 'ignore' }))
   const port = await freePort()
   start(spawn(DRIVER, [`--port=${port}`], { stdio: 'ignore', env: { ...process.env, DISPLAY: display } }))
   const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
@@ -44,10 +48,19 @@ export async function openInWebKit(url: string): Promise<WebKitPage> {
   const session = `/session/${String(Reflect.get(Object(opened), 'sessionId'))}`
   onTestFinished(async () => void (await ask('DELETE', session).catch(() => undefined)))
   const goTo = async (address: string) => void (await ask('POST', `${session}/url`, { url: address }))
+  const run = (script: string) => ask('POST', `${session}/execute/sync`, { script, args: [] })
   await goTo(url)
   return {
-    goTo,
-    run: (script) => ask('POST', `${session}/execute/sync`, { script, args: [] }),
+    ...{ goTo, run },
+    resize: async (width, height) => {
+      await ask('POST', `${session}/window/rect`, { x: 0, y: 0, width, height })
+    },
+    enterFrame: async () => {
+      await untilIt(
+        () => ask('POST', `${session}/frame`, { id: 0 }),
+        (error) => /no such frame/.test(String(error)),
+      )
+    },
     type: async (selector, text) => {
       const find = () => ask('POST', `${session}/element`, { using: 'css selector', value: selector })
       const found = await untilIt(find, (error) => /no such element/.test(String(error)))

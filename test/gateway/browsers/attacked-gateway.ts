@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
+import type { DrivenPage } from '../../support/driven-browser.ts'
 import { issue } from '../../support/https-certificates.ts'
 import { PASSWORD, type ServedGateway, servedGateway } from '../served-gateway.ts'
-import type { DrivenPage } from './driven-browser.ts'
 
 /** A gateway whose app writes down what it was asked, beside hosts of an attacker. */
 export interface AttackedGateway {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BROWSERS, type DrivenPage } from '../../support/driven-browser.ts'
 import { PASSWORD } from '../served-gateway.ts'
 import { type AttackedGateway, attackedGateway, logIn } from './attacked-gateway.ts'
-import { BROWSERS, type DrivenPage } from './driven-browser.ts'
 
 const COOKIE = '__Host-portcullis-gateway'
 

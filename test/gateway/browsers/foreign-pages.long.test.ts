@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BROWSERS, type DrivenPage } from '../../support/driven-browser.ts'
 import { type AttackedGateway, attackedGateway, logIn } from './attacked-gateway.ts'
 import { ATTACKS, type Attack } from './attacks.ts'
-import { BROWSERS, type DrivenPage } from './driven-browser.ts'
 
 /** Milliseconds for a browser to send what a page of an attacker tries. */
 const SENT_MS = 3000

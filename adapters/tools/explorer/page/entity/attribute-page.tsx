@@ -38,7 +38,7 @@ export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: str
       links={
         kind === 'identities'
           ? [
-              { label: 'What if they had another one too?', href: hrefOf('what-if', { group: attribute }) },
+              { label: 'What if…', href: hrefOf('what-if', { group: attribute }) },
               { label: 'Who reaches what', href: hrefOf('graph', { identities: `[{"any":[${quoted}]}]` }) },
             ]
           : []

@@ -36,8 +36,8 @@ export function IdentityPage({ apis, id }: Props) {
         state: `${identity.typeId}${identity.isAdmin ? ', administrator' : ''} · ${identityState(rowOf(identity)).word}`,
         roleAttributes: identity.roleAttributes ?? [],
         links: [
-          { label: 'Why does it reach…?', href: hrefOf('why', { identity: id }) },
-          { label: 'What if…?', href: hrefOf('what-if', { change: 'edit', of: 'identities', id }) },
+          { label: 'Why it reaches…', href: hrefOf('why', { identity: id }) },
+          { label: 'What if…', href: hrefOf('what-if', { change: 'edit', of: 'identities', id }) },
           {
             label: may('identity', 'update') ? 'Manage' : 'Invitation and state',
             href: hrefOf('manage', { kind: 'identities', id }),

@@ -25,7 +25,7 @@ export function ServicePolicyPage({ apis, id }: Props) {
         name,
         state: `${type} · ${semanticText(semantic)}`,
         links: [
-          { label: 'What if…?', href: hrefOf('what-if', { change: 'edit', of: 'service-policies', id }) },
+          { label: 'What if…', href: hrefOf('what-if', { change: 'edit', of: 'service-policies', id }) },
           { label: 'Manage', href: hrefOf('manage', { kind: 'service-policies', id }) },
         ],
       })}

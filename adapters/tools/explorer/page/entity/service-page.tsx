@@ -24,8 +24,8 @@ export function ServicePage({ apis, id }: { apis: Apis; id: string }) {
         state: encryptionRequired ? 'encrypted from end to end' : 'not encrypted from end to end',
         roleAttributes: roleAttributes ?? [],
         links: [
-          { label: 'Why does…reach it?', href: hrefOf('why', { service: id }) },
-          { label: 'What if…?', href: hrefOf('what-if', { change: 'edit', of: 'services', id }) },
+          { label: 'Why … reaches it', href: hrefOf('why', { service: id }) },
+          { label: 'What if…', href: hrefOf('what-if', { change: 'edit', of: 'services', id }) },
           { label: 'Manage', href: hrefOf('manage', { kind: 'services', id }) },
         ],
       })}

@@ -1,6 +1,6 @@
 import type { Apis } from '../api/apis.ts'
 import { COLLECTIONS } from '../api/collections.ts'
-import { deleteOf, readJson } from '../api/read-json.ts'
+import { deleteOf, readJson, readList } from '../api/read-json.ts'
 import { isOfKind, isOfNothing } from '../events/network-event.ts'
 import { EntityForm } from '../forms/entity-form.tsx'
 import { type KindForm, readForms, type Values } from '../forms/form-schemas.ts'
@@ -9,8 +9,9 @@ import { go, hrefOf, place } from '../navigation/place.ts'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
-import { kindName } from '../parts/kind-names.ts'
+import { kindName, pluralName } from '../parts/kind-names.ts'
 import { Problem } from '../parts/loaded.tsx'
+import { numberText } from '../parts/number-text.ts'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
@@ -18,13 +19,13 @@ import { EntityTable } from '../table/entity-table.tsx'
 
 /** The steps by which a network is brought up, in order. */
 const STEPS: readonly (readonly [kind: string, why: string])[] = [
-  ['edge-routers', 'carries the traffic; its page has the token by which it enrolls'],
-  ['edge-router-policies', 'says which identities use which edge routers'],
-  ['service-edge-router-policies', 'says which services use which edge routers'],
+  ['edge-routers', 'carry the traffic; the page of each has the token by which it enrolls'],
+  ['edge-router-policies', 'say which identities use which edge routers'],
+  ['service-edge-router-policies', 'say which services use which edge routers'],
   ['configs', 'say where a service is intercepted (intercept.v1) and where its host finds it (host.v1)'],
-  ['services', 'is what identities reach; it has configs'],
-  ['identities', 'is a person, a device or a host; its page invites it'],
-  ['service-policies', 'says who dials and who hosts a service'],
+  ['services', 'are what identities reach; they have configs'],
+  ['identities', 'are persons, devices and hosts; the page of each invites it'],
+  ['service-policies', 'say who dials and who hosts a service'],
 ]
 
 /** Every kind of the management API: its entities, each by fields and as JSON, created, changed and deleted. */
@@ -39,13 +40,11 @@ export function JsonView({ apis }: { apis: Apis }) {
   return (
     <section class="json">
       <div class="bar">
-        <h1>{kind === undefined ? 'Set up' : isNew ? `New ${kindName(kind)}` : kind.replaceAll('-', ' ')}</h1>
+        <h1>{kind === undefined ? 'Set up' : isNew ? `New ${kindName(kind)}` : pluralName(kind, 2)}</h1>
         <p class="crumbs">
-          <a href={hrefOf('json')}>All kinds</a>
           {kind && (
             <>
-              {' / '}
-              <a href={hrefOf('json', { kind })}>{kind}</a>
+              <a href={hrefOf('json')}>All kinds</a> / <a href={hrefOf('json', { kind })}>{pluralName(kind, 2)}</a>
             </>
           )}
           {kind && id && ` / ${id}`}
@@ -58,7 +57,7 @@ export function JsonView({ apis }: { apis: Apis }) {
       </div>
       <div class="json-body">
         <Problem of={forms} />
-        {!kind && <Kinds forms={forms.data} />}
+        {!kind && <Kinds apis={apis} forms={forms.data} />}
         {kind && isNew && form?.create && isCreatable && (
           <EntityForm
             key={kind}
@@ -77,20 +76,30 @@ export function JsonView({ apis }: { apis: Apis }) {
   )
 }
 
-function Kinds({ forms }: { forms: Readonly<Record<string, KindForm>> | undefined }) {
+function Kinds({ apis, forms }: { apis: Apis; forms: Readonly<Record<string, KindForm>> | undefined }) {
+  const counts = useAnswer(
+    (signal) => Promise.all(STEPS.map(([kind]) => countOf(apis, kind, signal))),
+    [apis],
+    isOfKind(...STEPS.map(([kind]) => kind)),
+  )
   const mayCreate = (kind: string) => forms?.[kind]?.create !== undefined && may(forms[kind].permission, 'create')
   return (
     <>
       <h2>A network, step by step</h2>
       <ol class="steps">
-        {STEPS.map(([kind, why]) => (
+        {STEPS.map(([kind, why], at) => (
           <li key={kind}>
-            <a href={hrefOf('json', { kind })}>{kind.replaceAll('-', ' ')}</a> <span class="muted">{why}</span>
-            {mayCreate(kind) && (
-              <a class="button" aria-label={`New ${kindName(kind)}`} href={hrefOf('json', { kind, new: 'true' })}>
-                New
-              </a>
-            )}
+            <div>
+              <span>
+                <a href={hrefOf('json', { kind })}>{pluralName(kind, 2)}</a> <span class="muted">{why}</span>
+              </span>
+              <Count of={counts.data?.[at]} />
+              {mayCreate(kind) && (
+                <a class="button" aria-label={`New ${kindName(kind)}`} href={hrefOf('json', { kind, new: 'true' })}>
+                  New
+                </a>
+              )}
+            </div>
           </li>
         ))}
       </ol>
@@ -98,11 +107,26 @@ function Kinds({ forms }: { forms: Readonly<Record<string, KindForm>> | undefine
       <ul class="collections">
         {COLLECTIONS.map((name) => (
           <li key={name}>
-            <a href={hrefOf('json', { kind: name })}>{name}</a>
+            <a href={hrefOf('json', { kind: name })}>{pluralName(name, 2)}</a>
           </li>
         ))}
       </ul>
     </>
+  )
+}
+
+/** How far a step is done. */
+function Count({ of: count }: { of: number | undefined }) {
+  if (count === undefined) return <span />
+  return count === 0 ? <span class="muted">none yet</span> : <span class="is-done">✓ {numberText(count)}</span>
+}
+
+/** How many entities of a kind there are, the default administrator aside; undefined for a reader who may not know. */
+async function countOf(apis: Apis, kind: string, signal: AbortSignal): Promise<number | undefined> {
+  const filter = kind === 'identities' ? 'isDefaultAdmin = false' : ''
+  return readList(apis, kind, { filter, limit: 1 }, signal).then(
+    ({ total }) => total,
+    () => undefined,
   )
 }
 

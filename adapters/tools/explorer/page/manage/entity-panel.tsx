@@ -35,11 +35,11 @@ export function EntityPanel({ apis, kind, id, onChange }: Props) {
         <PanelHead apis={apis} kind={kind} id={id} />
       )}
       <section class="panel-links">
-        <a href={hrefOfEntity(kind, id)}>All about it</a>
-        {kind === 'services' && <a href={hrefOf('why', { service: id })}>Why does somebody reach it?</a>}
-        {kind === 'identities' && <a href={hrefOf('why', { identity: id })}>Why does it reach something?</a>}
+        <a href={hrefOfEntity(kind, id)}>Its page</a>
+        {kind === 'services' && <a href={hrefOf('why', { service: id })}>Why somebody reaches it</a>}
+        {kind === 'identities' && <a href={hrefOf('why', { identity: id })}>Why it reaches a service</a>}
         {kind !== 'posture-checks' && (
-          <a href={hrefOf('what-if', { change: 'edit', of: kind, id })}>Try a change of it</a>
+          <a href={hrefOf('what-if', { change: 'edit', of: kind, id })}>What if it were different</a>
         )}
         <a href={hrefOf('json', { kind, id })}>Change its fields</a>
         <a href={hrefOf('json', { kind, id, as: 'json' })}>All of it as JSON</a>

@@ -40,8 +40,10 @@ export interface MapLayout {
   readonly rows: ReadonlyMap<ColumnName, readonly number[]>
 }
 
-/** Each box has its strongest line. Up to this many lines in all, those are drawn that stand for a tenth of their pairs or more. */
+/** Up to this many lines are all drawn. Of more, each box has its strongest, and others that stand for a tenth of their pairs or more. */
 const MOST_LINES = 60
+/** The eye follows a line that crosses no more than so many others. */
+const MOST_CROSSED = 4
 const LEAST_SHARE = 0.1
 /** Ends of lines are moved next to each other this many times. */
 const PASSES = 6
@@ -82,7 +84,12 @@ export function layoutOf(map: ShownMap): MapLayout {
           isGuarded: link.isGuarded,
         }
       })
-  return { columns, edges, drawn: drawnOf(edges), rows: rowsOf(columns, edges) }
+  const rough = rowsOf(columns, edges)
+  const slope = ({ left, right }: MapEdge) => Math.abs(heightOf(rough, left) - heightOf(rough, right))
+  const strongest = strongestOf(edges.toSorted((a, b) => slope(a) - slope(b)))
+  // What is linked by the lines that are drawn stands side by side.
+  const rows = rowsOf(columns, strongest, rough)
+  return { columns, edges, drawn: drawnOf(edges, strongest, rows), rows }
 }
 
 function nodeOf({ key, title, within, count, entity, isRest }: MapGroup, all: number): MapNode {
@@ -123,30 +130,51 @@ export function litBy(edges: readonly MapEdge[], centre: Spot | MapEdge): Readon
   return new Set([...own, ...edges.filter(isOnward)])
 }
 
-function drawnOf(edges: readonly MapEdge[]): ReadonlySet<MapEdge> {
-  const sorted = edges.toSorted((a, b) => b.share - a.share)
+/** The strongest line of each box on each side, and the first of lines that are as strong. */
+function strongestOf(edges: readonly MapEdge[]): readonly MapEdge[] {
   const touched = new Set<string>()
-  const drawn = new Set<MapEdge>()
-  for (const edge of sorted) {
-    const ends = [edge.left, edge.right].map(({ column, place }) => `${column} ${place}`)
-    if (ends.some((end) => !touched.has(end))) drawn.add(edge)
-    for (const end of ends) touched.add(end)
-  }
-  for (const edge of sorted) {
+  return strongFirst(edges).filter((edge) => {
+    // A policy has lines on both sides.
+    const ends = [edge.left, edge.right].map(({ column, place }, side) => `${side} ${column} ${place}`)
+    const isNeeded = ends.some((end) => !touched.has(end))
+    if (isNeeded) for (const end of ends) touched.add(end)
+    return isNeeded
+  })
+}
+
+function strongFirst(edges: readonly MapEdge[]): readonly MapEdge[] {
+  return edges.filter(({ share }) => share > 0).toSorted((a, b) => b.share - a.share)
+}
+
+function drawnOf(
+  edges: readonly MapEdge[],
+  strongest: readonly MapEdge[],
+  rows: MapLayout['rows'],
+): ReadonlySet<MapEdge> {
+  const drawn = new Set(edges.length > MOST_LINES ? strongest : edges)
+  const rowOf = ({ column, place }: Spot) => rows.get(column)?.[place] ?? 0
+  const isCrossing = (one: MapEdge, other: MapEdge) =>
+    one.left.column === other.left.column &&
+    (rowOf(one.left) - rowOf(other.left)) * (rowOf(one.right) - rowOf(other.right)) < 0
+  const crossed = (edge: MapEdge) => [...drawn].filter((other) => isCrossing(edge, other))
+  for (const edge of strongFirst(edges)) {
     if (drawn.size >= MOST_LINES || edge.share < LEAST_SHARE) break
-    drawn.add(edge)
+    const others = crossed(edge)
+    const isFollowed = [edge, ...others].every((one) => (one === edge ? others : crossed(one)).length < MOST_CROSSED)
+    if (isFollowed) drawn.add(edge)
   }
   return drawn
 }
 
 /** The rows of boxes: next to the boxes that they are linked with, so that few lines cross; a rest last. */
-function rowsOf(columns: MapLayout['columns'], edges: readonly MapEdge[]): ReadonlyMap<ColumnName, readonly number[]> {
-  const rows = new Map<ColumnName, number[]>(columns.map(({ name, nodes }) => [name, [...nodes.keys()]]))
-  // Columns of different lengths are compared by the part of their height.
-  const heightAt = ({ column, place }: Spot) => {
-    const own = rows.get(column) ?? []
-    return ((own[place] ?? 0) + 0.5) / Math.max(1, own.length)
-  }
+function rowsOf(
+  columns: MapLayout['columns'],
+  edges: readonly MapEdge[],
+  before?: MapLayout['rows'],
+): MapLayout['rows'] {
+  const rows = new Map<ColumnName, number[]>(
+    columns.map(({ name, nodes }) => [name, [...(before?.get(name) ?? nodes.keys())]]),
+  )
   for (let pass = 0; pass < PASSES; pass += 1) {
     for (const { name, nodes } of pass % 2 === 0 ? columns.toReversed() : columns) {
       const sums = nodes.map(() => ({ weight: 0, sum: 0 }))
@@ -158,7 +186,7 @@ function rowsOf(columns: MapLayout['columns'], edges: readonly MapEdge[]): Reado
           const entry = own.column === name ? sums[own.place] : undefined
           if (entry === undefined) continue
           entry.weight += share
-          entry.sum += share * heightAt(other)
+          entry.sum += share * heightOf(rows, other)
         }
       }
       const at = (place: number) => {
@@ -171,4 +199,10 @@ function rowsOf(columns: MapLayout['columns'], edges: readonly MapEdge[]): Reado
     }
   }
   return rows
+}
+
+/** Columns of different lengths are compared by the part of their height, 0 to 1. */
+function heightOf(rows: MapLayout['rows'], { column, place }: Spot): number {
+  const own = rows.get(column) ?? []
+  return ((own[place] ?? 0) + 0.5) / Math.max(1, own.length)
 }

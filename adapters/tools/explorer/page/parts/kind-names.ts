@@ -10,6 +10,8 @@ export const KIND_NAMES: Readonly<Record<string, string>> = {
   'posture-checks': 'posture check',
   configs: 'config',
   authenticators: 'authenticator',
+  cas: 'certificate authority',
+  'external-jwt-signers': 'external JWT signer',
   'api-sessions': 'API session',
 }
 

@@ -4,10 +4,14 @@ import { useIsNarrow } from '../parts/use-narrow.ts'
 import { COLUMN_NAMES, type PathNode, pathOf } from './path.ts'
 import { LIGHT_WORDS, PathList } from './path-list.tsx'
 
-const BOX = { width: 172, height: 44, gap: 10 } as const
-const COLUMN = BOX.width + 40
+const BOX = { height: 44, gap: 10 } as const
+/** The width of the whole, and of the room between two columns. */
+const WIDTH = 1232
+const BETWEEN = 36
 const HEAD = 26
-const TITLE_LENGTH = 17
+/** The width of a character of a title, at most, and of what stands beside the title. */
+const CHARACTER = 8.3
+const BESIDE = 27
 /** The drawing needs a window of this width (px); in a smaller one it would scroll sideways. */
 const LEAST_WIDTH = 960
 
@@ -16,32 +20,37 @@ export function PathDrawing({ explanation }: { explanation: Explanation }) {
   const { nodes, lines } = pathOf(explanation)
   const isNarrow = useIsNarrow(LEAST_WIDTH)
   if (isNarrow) return <PathList nodes={nodes} />
-  const columns = COLUMN_NAMES.map((_, column) => nodes.filter((node) => node.column === column))
-  const rows = Math.max(...columns.map(({ length }) => length))
+  // A part of the way that has nothing leaves its room to the names of the others.
+  const columns = COLUMN_NAMES.flatMap((name, column) => {
+    const own = nodes.filter((node) => node.column === column)
+    return own.length > 0 ? [{ name, own }] : []
+  })
+  const step = (WIDTH + BETWEEN) / columns.length
+  const box = step - BETWEEN
+  const rows = Math.max(...columns.map(({ own }) => own.length))
   const height = HEAD + rows * (BOX.height + BOX.gap)
   const places = new Map(
-    columns.flatMap((column, number) =>
-      column.map((node, row) => {
-        const top = HEAD + ((rows - column.length) * (BOX.height + BOX.gap)) / 2
-        return [node.key, { x: number * COLUMN, y: top + row * (BOX.height + BOX.gap) }] as const
+    columns.flatMap(({ own }, number) =>
+      own.map((node, row) => {
+        const top = HEAD + ((rows - own.length) * (BOX.height + BOX.gap)) / 2
+        return [node.key, { x: number * step, y: top + row * (BOX.height + BOX.gap) }] as const
       }),
     ),
   )
-  const width = (COLUMN_NAMES.length - 1) * COLUMN + BOX.width
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
     <figure class="path card" tabIndex={0} aria-label="The way from the identity to the service">
       {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links */}
-      <svg viewBox={`-2 0 ${width + 4} ${height}`} role="group" aria-label={spoken(nodes)}>
-        {COLUMN_NAMES.map((name, number) => (
-          <text key={name} class="column" x={number * COLUMN} y="14">
+      <svg viewBox={`-2 0 ${WIDTH + 4} ${height}`} role="group" aria-label={spoken(nodes)}>
+        {columns.map(({ name }, number) => (
+          <text key={name} class="column" x={number * step} y="14">
             {name}
           </text>
         ))}
         {lines.map(({ from, to, light }) => {
           const [one, other] = [places.get(from), places.get(to)]
           if (!one || !other) return null
-          const [x1, y1, x2, y2] = [one.x + BOX.width, one.y + BOX.height / 2, other.x, other.y + BOX.height / 2]
+          const [x1, y1, x2, y2] = [one.x + box, one.y + BOX.height / 2, other.x, other.y + BOX.height / 2]
           const bend = Math.min(60, (x2 - x1) / 2)
           return (
             <path
@@ -52,26 +61,32 @@ export function PathDrawing({ explanation }: { explanation: Explanation }) {
           )
         })}
         {nodes.map((node) => (
-          <PathBox key={node.key} node={node} place={places.get(node.key)} />
+          <PathBox key={node.key} node={node} place={places.get(node.key)} width={box} />
         ))}
       </svg>
     </figure>
   )
 }
 
-function PathBox({ node, place }: { node: PathNode; place: { readonly x: number; readonly y: number } | undefined }) {
+interface BoxProps {
+  readonly node: PathNode
+  readonly place: { readonly x: number; readonly y: number } | undefined
+  readonly width: number
+}
+
+function PathBox({ node, place, width }: BoxProps) {
   if (!place) return null
   const { title, note, kind, light, href } = node
   const box = (
     <g class={`stop stop-${kind} stop-${light}`} transform={`translate(${place.x} ${place.y})`}>
       <title>{visibleLine(title)}</title>
-      <rect width={BOX.width} height={BOX.height} rx="7" />
+      <rect width={width} height={BOX.height} rx="7" />
       <rect class="stop-mark" x="7" y="7" width="4" height={BOX.height - 14} rx="2" />
       <text class="stop-title" x="19" y={note === '' ? 27 : 19}>
-        {shortened(visibleLine(title))}
+        {shortened(visibleLine(title), width)}
       </text>
       <text class="stop-note" x="19" y="35">
-        {shortened(note)}
+        {shortened(note, width)}
       </text>
     </g>
   )
@@ -79,10 +94,11 @@ function PathBox({ node, place }: { node: PathNode; place: { readonly x: number;
 }
 
 /** Shortens in the middle: names of one kind begin alike and differ at the end. */
-function shortened(text: string): string {
+function shortened(text: string, width: number): string {
   const characters = [...text]
-  if (characters.length <= TITLE_LENGTH) return text
-  const half = (TITLE_LENGTH - 1) / 2
+  const room = Math.floor((width - BESIDE) / CHARACTER)
+  if (characters.length <= room) return text
+  const half = (room - 1) / 2
   return `${characters.slice(0, Math.ceil(half)).join('')}…${characters.slice(-Math.floor(half)).join('')}`
 }
 
