@@ -112,8 +112,8 @@ export interface ControllerOptions extends Partial<Leniency> {
   /** How much may be stored and answered. Default: as {@link Limits} says; a limit that is not given keeps its default. */
   readonly limits?: Partial<Limits>
   /**
-   * When the latest backup of the storage was made, or null while there is none: `GET /findings` names one that is two days old. Default:
-   * the controller knows of no backups, and judges none.
+   * Answers when the latest backup of the storage was made, or null while no backup was made. `GET /findings` names a backup that is two days
+   * old. Default: the controller knows of no backups, and judges none.
    *
    * @example
    * import { stat } from 'node:fs/promises'

@@ -186,7 +186,7 @@ describe('GET /findings', () => {
     const use = (name: string) => net.as(name).call('GET /current-identity')
     await use('anna')
     await net.elapse(29 * DAY_MS)
-    // Nothing is known yet of whoever was there before.
+    // Nothing is known yet of those who were there before.
     expect(await found()).toEqual([0, []])
     await net.elapse(2 * DAY_MS)
     expect(await found()).toEqual([

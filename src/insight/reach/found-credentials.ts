@@ -1,6 +1,7 @@
 import { administrators } from '../../authority/trust.ts'
 import { foldName, type NameOrder } from '../../base/name-order.ts'
 import type { EngineContext } from '../../context/context.ts'
+import type { KeptAnswer } from '../../context/kept-answer.ts'
 import { isDisabled } from '../../facts/authority/authority.rules.ts'
 import { authenticators } from '../../facts/credentials/authenticator.resource.ts'
 import { cas } from '../../facts/enrollment/ca.resource.ts'
@@ -18,7 +19,6 @@ import type { Turns } from '../../ports/runtime.ts'
 import type { HostedServices } from './hosted-services.ts'
 import type { Names } from './names.ts'
 import type { Partition } from './partition.ts'
-import type { AbandonedPolicies } from './unused-policies.ts'
 
 const DAY_MS = 86_400_000
 /** A certificate ends soon within this time (ms): long enough to bring a new one to where it is used. */
@@ -37,7 +37,8 @@ export interface FindingSources {
   readonly names: Names
   readonly hosted: HostedServices
   readonly certificates: EndingCertificates
-  readonly abandoned: AbandonedPolicies
+  /** Policies whose identities all stayed away. */
+  readonly abandoned: KeptAnswer<{ readonly ids: readonly string[]; readonly judged: number }>
 }
 
 /** The entities of a finding, with the instant (epoch ms) and the words that go with some of them. */

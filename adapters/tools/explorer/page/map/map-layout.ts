@@ -42,7 +42,7 @@ export interface MapLayout {
 
 /** Up to this many lines are all drawn. Of more, each box has its strongest, and others that stand for a tenth of their pairs or more. */
 const MOST_LINES = 60
-/** The eye follows a line that crosses no more than so many others. */
+/** The eye follows a line that crosses no more others than this. */
 const MOST_CROSSED = 4
 const LEAST_SHARE = 0.1
 /** Ends of lines are moved next to each other this many times. */
@@ -87,7 +87,7 @@ export function layoutOf(map: ShownMap): MapLayout {
   const rough = rowsOf(columns, edges)
   const slope = ({ left, right }: MapEdge) => Math.abs(heightOf(rough, left) - heightOf(rough, right))
   const strongest = strongestOf(edges.toSorted((a, b) => slope(a) - slope(b)))
-  // What is linked by the lines that are drawn stands side by side.
+  // Boxes that are linked by the lines that are drawn stand side by side.
   const rows = rowsOf(columns, strongest, rough)
   return { columns, edges, drawn: drawnOf(edges, strongest, rows), rows }
 }

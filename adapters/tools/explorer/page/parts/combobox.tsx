@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { grouped } from '../../../../../src/base/collections.ts'
 import type { Options } from '../api/search.ts'
 import { isOfNothing } from '../events/network-event.ts'
@@ -43,7 +43,12 @@ export function Combobox<T>({
   const id = useId()
   const [typed, setTyped] = useState(text)
   // A new text from outside is taken over in place: a field that is made anew would lose the focus, and its neighbours too.
-  useEffect(() => setTyped(text), [text])
+  // The first drawing takes nothing over: its effect may come after the first letters.
+  const given = useRef(text)
+  useEffect(() => {
+    if (given.current !== text) setTyped(text)
+    given.current = text
+  }, [text])
   const [isOpen, setOpen] = useState(false)
   const [at, setAt] = useState(0)
   const [isPicked, setPicked] = useState(false)

@@ -37,7 +37,7 @@ export const WORDS: Readonly<Record<FindingKind, FindingWords>> = {
   },
   'backups-old': {
     found: ['backup is old or missing', 'backups are old or missing'],
-    meaning: 'What was written since the latest is lost with the storage: see that backups are still made.',
+    meaning: 'Changes since the latest are lost with the storage: see that backups are still made.',
     absent: 'the latest backup is of the last two days',
     isUrgent: true,
   },
