@@ -17,7 +17,7 @@ const ECHO_MS = 2000
 const DIALS = 100
 const PARTS = ['router', 'table']
 
-/** What all parts share: a controller, a host to be reached at a port, and what is closed at the end. */
+/** The ground of all parts: a controller, a host that is reached at a port, and the parts that are closed at the end. */
 interface Ground {
   readonly network: LinkedNetwork
   readonly target: number

@@ -12,7 +12,7 @@ const MEGABYTE = 1024 * 1024
 /** More than any stream brings in its time. */
 const ENDLESS = 0xf000_0000
 
-/** What a number of streams bring in a time. */
+/** The yield of a number of streams in a time. */
 export interface StreamFigures {
   readonly mbPerSecond: number
   /** Processor time of a MB, ms. */

@@ -4,9 +4,9 @@ import sodium from 'libsodium-wrappers'
 import { beforeAll, describe, expect, it } from 'vitest'
 // Internals: no entry point exports the cryptography, which the ends of connections use alone.
 import { type EndToEnd, endToEndBy } from '../../adapters/network/sdk/end-to-end.ts'
-import { loadNativeStreams } from '../../adapters/network/sdk/native-streams.ts'
-import type { SecretStreams } from '../../adapters/network/sdk/secret-streams.ts'
-import { loadWebAssemblyStreams } from '../../adapters/network/sdk/webassembly-streams.ts'
+import { loadNativeStreams } from '../../adapters/network/sdk/streams/native-streams.ts'
+import type { SecretStreams } from '../../adapters/network/sdk/streams/secret-streams.ts'
+import { loadWebAssemblyStreams } from '../../adapters/network/sdk/streams/webassembly-streams.ts'
 
 const LIBRARIES: readonly [string, () => Promise<SecretStreams | undefined>][] = [
   ['WebAssembly', loadWebAssemblyStreams],

@@ -1,7 +1,7 @@
 import { ConnectionFailure } from './connection-failure.ts'
-import { loadNativeStreams } from './native-streams.ts'
-import type { KeyPair, PulledStream, SecretStreams, SessionKeys, Side } from './secret-streams.ts'
-import { loadWebAssemblyStreams } from './webassembly-streams.ts'
+import { loadNativeStreams } from './streams/native-streams.ts'
+import type { KeyPair, PulledStream, SecretStreams, SessionKeys, Side } from './streams/secret-streams.ts'
+import { loadWebAssemblyStreams } from './streams/webassembly-streams.ts'
 
 /** Bytes of a frame beyond its plain text: its tag and its authenticator. */
 const FRAME_OVERHEAD_BYTES = 17

@@ -3,7 +3,7 @@ import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { DATA_FLAG } from '../channel/edge-messages.ts'
 import { ConnectionFailure } from './connection-failure.ts'
 import type { Decryption, Encryption, EndToEnd } from './end-to-end.ts'
-import type { SessionKeys } from './secret-streams.ts'
+import type { SessionKeys } from './streams/secret-streams.ts'
 
 /** The identity at the other end of a connection that was accepted. */
 export interface Caller {

@@ -1,6 +1,6 @@
 import type { ConnectionFailure } from '../connection-failure.ts'
 import type { DirectOffer } from '../proved/direct-identity.ts'
-import type { KeyPair } from '../secret-streams.ts'
+import type { KeyPair } from '../streams/secret-streams.ts'
 import type { Caller, ServiceConnection } from '../service-connection.ts'
 
 /** How a service is dialed through one router. */
