@@ -7,9 +7,9 @@ import { loadEndToEnd } from './end-to-end.ts'
 import type { DirectOffer } from './proved/direct-identity.ts'
 import type { RouterPool } from './routers/router-pool.ts'
 import type { RouterBinding } from './routers/router-requests.ts'
-import type { KeyPair } from './streams/secret-streams.ts'
 import type { ServiceAccess, UsableService } from './service-access.ts'
 import type { Caller, ServiceConnection } from './service-connection.ts'
+import type { KeyPair } from './streams/secret-streams.ts'
 
 /** How a service is hosted. */
 export interface HostOptions {

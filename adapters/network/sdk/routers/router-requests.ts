@@ -1,7 +1,7 @@
 import type { ConnectionFailure } from '../connection-failure.ts'
 import type { DirectOffer } from '../proved/direct-identity.ts'
-import type { KeyPair } from '../streams/secret-streams.ts'
 import type { Caller, ServiceConnection } from '../service-connection.ts'
+import type { KeyPair } from '../streams/secret-streams.ts'
 
 /** How a service is dialed through one router. */
 export interface RouterDial {
