@@ -68,11 +68,11 @@ const SIZES: Readonly<Record<string, number>> = {
   './opentelemetry': 3_500,
 }
 /** Bytes of the whole package as it travels, the page of the explorer included. */
-const TARBALL = 1_840_000
+const TARBALL = 1_870_000
 
 /** Bytes of declarations that an editor reads for an entry point; they may grow, but not unnoticed. */
 const DECLARATIONS: Readonly<Record<string, number>> = {
-  '.': 305_000,
+  '.': 309_000,
   './client': 148_000,
   './policy': 68_900,
   './sdk': 212_500,
