@@ -62,7 +62,7 @@ const SIZES: Readonly<Record<string, number>> = {
   './explorer': 4_700,
   './express': 40_500,
   './fastify': 40_500,
-  './gateway': 85_500,
+  './gateway': 86_500,
   './hono': 3_000,
   './kysely': 75_000,
   './opentelemetry': 3_500,
