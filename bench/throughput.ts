@@ -8,7 +8,7 @@ import { processOf } from './dataplane/measured-process.ts'
 import { dials, echo, stream } from './dataplane/workloads.ts'
 import { ownRouter } from './dataplane.ts'
 import type { BenchRow } from './row.ts'
-import { throughputTable } from './throughput/table.ts'
+import { throughputTables } from './throughput/table.ts'
 import { bareTcp, byTunnelers, type Hop, inOneProcess, stunnel, tlsByNode, type Way } from './throughput/ways.ts'
 
 const MEGABYTES = 32
@@ -48,7 +48,8 @@ export async function* benchThroughput(parts: readonly string[] = PARTS): AsyncG
     const routers: readonly [Hop, Hop] = [own, { id: theirs.id, process: processOf(theirs.process.pid ?? 0) }]
     const ground = { network, target, stops }
     if (parts.includes('router')) yield* rowsOfRouters(ground, routers)
-    if (parts.includes('table')) console.log(await tableOfWays(ground, routers, own.identity))
+    if (parts.includes('table'))
+      for await (const table of tablesOfWays(ground, routers, own.identity)) console.log(`\n${table}`)
   } finally {
     for (const stop of stops) await stop()
     server.close()
@@ -76,12 +77,12 @@ async function* rowsOfRouters(
   yield row('echo of 1 kB, p99', echoed, ({ p99 }) => p99)
 }
 
-/** The ways of the table, and the table. */
-async function tableOfWays(
+/** The tables of all ways. */
+async function* tablesOfWays(
   { network, target, stops }: Ground,
   [own, theirs]: readonly [Hop, Hop],
   keys: Parameters<typeof tlsByNode>[0],
-): Promise<string> {
+): AsyncGenerator<string> {
   const ownHost = await ownRouter(network, 'ours-2')
   stops.unshift(ownHost.stop)
   const deployed = await network.deployed('theirs-2', 'both')
@@ -102,7 +103,7 @@ async function tableOfWays(
     ways.push(await inOneProcess(isEncrypted))
   }
   stops.unshift(...ways.map(({ close }) => close))
-  return throughputTable(ways)
+  yield* throughputTables(ways)
 }
 
 function row<T>(name: string, outcomes: Outcomes<T>, figure: (outcome: T) => number): BenchRow {

@@ -6,48 +6,45 @@ import { dialed, echoBeside, type StreamFigures, streams } from './loads.ts'
 import { plotOf } from './plot.ts'
 
 const STREAMS = [1, 4, 8, 64, 256]
-/** Streams whose fairness is shown. */
-const FAIR_AT = 64
 /** Measured rounds: with thirteen ways a round takes three minutes. */
 const ROUNDS = 3
 
 type Figures = ReadonlyMap<string, readonly number[]>
 
 /**
- * Measures every way in turns, and answers a table in Markdown: MB a second and processor time of a MB by the number of streams, the
- * fairness of streams, an echo beside streams, dials and the first byte. Each figure is the median of three rounds.
+ * Measures every way in turns, and answers tables in Markdown as they come: MB a second and processor time of a MB by the number of streams,
+ * the fairness of streams, an echo beside streams, dials and the first byte. Each figure is the median of three rounds.
  */
-export async function throughputTable(ways: readonly Subject[]): Promise<string> {
-  const begunAt = loadavg()[0] ?? 0
-  const byStreams: ReadonlyMap<string, readonly StreamFigures[]>[] = []
-  for (const count of STREAMS) byStreams.push(await inTurns(ways, (way) => streams(way, count), ROUNDS))
-  const fair = byStreams[STREAMS.indexOf(FAIR_AT)] ?? new Map()
-  const echoes = await inTurns(ways, echoBeside, ROUNDS)
-  const opened = await inTurns(ways, dialed, ROUNDS)
-  const middle = <T>(outcomes: ReadonlyMap<string, readonly T[]>, name: string, figure: (one: T) => number) =>
-    median((outcomes.get(name) ?? []).map(figure))
-  const rates: Figures = new Map(
-    ways.map(({ name }) => [name, byStreams.map((one) => middle(one, name, ({ mbPerSecond }) => mbPerSecond))]),
-  )
-  const costs: Figures = new Map(
-    ways.map(({ name }) => [name, byStreams.map((one) => middle(one, name, ({ cpuMs }) => cpuMs))]),
-  )
-  await draw(rates)
-  const loads = `Load ${begunAt.toFixed(1)} before and ${(loadavg()[0] ?? 0).toFixed(1)} after.`
-  const others: readonly [string, (name: string) => number][] = [
-    [`least of ${FAIR_AT} streams / mean`, (name) => middle(fair, name, ({ fairness }) => fairness)],
-    ['echo beside 8 streams, p50 ms', (name) => middle(echoes, name, ({ p50 }) => p50)],
-    ['p99 ms', (name) => middle(echoes, name, ({ p99 }) => p99)],
-    ['dials a second', (name) => middle(opened, name, ({ perSecond }) => perSecond)],
-    ['first byte, ms', (name) => middle(opened, name, ({ firstByteMs }) => firstByteMs)],
-  ]
+export async function* throughputTables(ways: readonly Subject[]): AsyncGenerator<string> {
+  yield `Load ${loadavg()[0]?.toFixed(1)} before.`
   const names = ways.map(({ name }) => name)
-  return [
-    loads,
-    tableOf(['MB a second', ...STREAMS.map(String)], names, (name) => rates.get(name) ?? []),
-    tableOf(['processor ms of a MB', ...STREAMS.map(String)], names, (name) => costs.get(name) ?? []),
-    tableOf(['', ...others.map(([head]) => head)], names, (name) => others.map(([, figure]) => figure(name))),
-  ].join('\n\n')
+  const byStreams: ReadonlyMap<string, readonly StreamFigures[]>[] = []
+  for (const count of STREAMS) {
+    const figures = await inTurns(ways, (way) => streams(way, count), ROUNDS)
+    byStreams.push(figures)
+    const of = (name: string, figure: (one: StreamFigures) => number) => middle(figures, name, figure)
+    yield tableOf([`${count} streams`, 'MB a second', 'processor ms of a MB', 'least stream / mean'], names, (name) => [
+      of(name, ({ mbPerSecond }) => mbPerSecond),
+      of(name, ({ cpuMs }) => cpuMs),
+      of(name, ({ fairness }) => fairness),
+    ])
+  }
+  await draw(new Map(names.map((name) => [name, byStreams.map((one) => middle(one, name, (its) => its.mbPerSecond))])))
+  const echoes = await inTurns(ways, echoBeside, ROUNDS)
+  yield tableOf(['echo of 1 kB beside 8 streams', 'p50, ms', 'p99, ms'], names, (name) => [
+    middle(echoes, name, ({ p50 }) => p50),
+    middle(echoes, name, ({ p99 }) => p99),
+  ])
+  const opened = await inTurns(ways, dialed, ROUNDS)
+  yield tableOf(['connections', 'a second', 'first byte, ms'], names, (name) => [
+    middle(opened, name, ({ perSecond }) => perSecond),
+    middle(opened, name, ({ firstByteMs }) => firstByteMs),
+  ])
+  yield `Load ${loadavg()[0]?.toFixed(1)} after.`
+}
+
+function middle<T>(outcomes: ReadonlyMap<string, readonly T[]>, name: string, figure: (one: T) => number): number {
+  return median((outcomes.get(name) ?? []).map(figure))
 }
 
 function tableOf(

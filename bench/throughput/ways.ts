@@ -35,7 +35,7 @@ function together(processes: readonly MeasuredProcess[]): MeasuredProcess {
 
 /** Streams to a port of this machine. Some programs take connections before they have reached the host: a byte that came back shows it. */
 function toPort(port: number): Carrier {
-  const open = async () => {
+  const dial = async () => {
     const socket = connect({ host: '127.0.0.1', port }).setNoDelay(true)
     socket.write(Uint8Array.of(READY))
     const gone = once(socket, 'close').then(() => Promise.reject(new Error(`port ${port} closed the connection`)))
@@ -43,6 +43,12 @@ function toPort(port: number): Carrier {
     gone.catch(() => undefined)
     return ofDuplex(socket)
   }
+  // A tunneler refuses a connection whose dial failed: one among thousands would end the whole run.
+  const open = () =>
+    dial().catch((error: unknown) => {
+      console.warn(`a connection to port ${port} was refused: ${String(error)}`)
+      return dial()
+    })
   return { open, close: async () => undefined }
 }
 
