@@ -1,12 +1,16 @@
 import { ConnectionFailure } from './connection-failure.ts'
 import { loadNativeStreams } from './streams/native-streams.ts'
-import type { KeyPair, PulledStream, SecretStreams, SessionKeys, Side } from './streams/secret-streams.ts'
+import {
+  FRAME_OVERHEAD_BYTES,
+  type KeyPair,
+  type PulledStream,
+  type SecretStreams,
+  type SessionKeys,
+  type Side,
+  STREAM_HEADER_BYTES,
+} from './streams/secret-streams.ts'
 import { loadWebAssemblyStreams } from './streams/webassembly-streams.ts'
 
-/** Bytes of a frame beyond its plain text: its tag and its authenticator. */
-const FRAME_OVERHEAD_BYTES = 17
-/** Bytes of the header that each direction begins with. */
-const STREAM_HEADER_BYTES = 24
 const PUBLIC_KEY_BYTES = 32
 /** Frames of one direction: libsodium changes the key after the next, and the SDK for Go does not. */
 const MOST_FRAMES = 2 ** 32 - 2

@@ -1,4 +1,4 @@
-import type { SecretStreams } from './secret-streams.ts'
+import { FRAME_OVERHEAD_BYTES, type SecretStreams, STREAM_HEADER_BYTES, STREAM_STATE_BYTES } from './secret-streams.ts'
 
 /** Functions of the package `sodium-native`: they write into the arrays that they are given, and throw where libsodium answers -1. */
 interface SodiumNative {
@@ -27,10 +27,6 @@ interface SodiumNative {
 /** A variable: bundlers of hosts without the package would refuse its name. */
 const PACKAGE: string = 'sodium-native'
 const KEY_BYTES = 32
-const HEADER_BYTES = 24
-const STATE_BYTES = 52
-/** Bytes of a frame beyond its plain text: its tag and its authenticator. */
-const OVERHEAD_BYTES = 17
 /** The tag of an ordinary message. */
 const MESSAGE = 0
 
@@ -41,7 +37,7 @@ export async function loadNativeStreams(): Promise<SecretStreams | undefined> {
 }
 
 function streamsBy(sodium: SodiumNative): SecretStreams {
-  const newState = () => Buffer.alloc(STATE_BYTES)
+  const newState = () => Buffer.alloc(STREAM_STATE_BYTES)
   return {
     createKeyPair: () => {
       const [publicKey, secretKey] = [new Uint8Array(KEY_BYTES), new Uint8Array(KEY_BYTES)]
@@ -56,12 +52,12 @@ function streamsBy(sodium: SodiumNative): SecretStreams {
       return { receive, send }
     },
     push: (key) => {
-      const [state, header] = [newState(), new Uint8Array(HEADER_BYTES)]
+      const [state, header] = [newState(), new Uint8Array(STREAM_HEADER_BYTES)]
       sodium.crypto_secretstream_xchacha20poly1305_init_push(state, header, key)
       return {
         header,
         seal: (plain) => {
-          const frame = Buffer.allocUnsafe(plain.length + OVERHEAD_BYTES)
+          const frame = Buffer.allocUnsafe(plain.length + FRAME_OVERHEAD_BYTES)
           sodium.crypto_secretstream_xchacha20poly1305_push(state, frame, plain, null, MESSAGE)
           return frame
         },
@@ -73,7 +69,7 @@ function streamsBy(sodium: SodiumNative): SecretStreams {
       sodium.crypto_secretstream_xchacha20poly1305_init_pull(state, header, key)
       return {
         open: (frame) => {
-          const plain = Buffer.allocUnsafe(frame.length - OVERHEAD_BYTES)
+          const plain = Buffer.allocUnsafe(frame.length - FRAME_OVERHEAD_BYTES)
           try {
             const length = sodium.crypto_secretstream_xchacha20poly1305_pull(state, plain, tag, frame, null)
             return length === plain.length ? plain : undefined

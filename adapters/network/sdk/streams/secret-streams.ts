@@ -1,3 +1,10 @@
+/** Bytes of a frame beyond its plain text: its tag and its authenticator. */
+export const FRAME_OVERHEAD_BYTES = 17
+/** Bytes of the header that each direction begins with. */
+export const STREAM_HEADER_BYTES = 24
+/** Bytes of the state of one direction. */
+export const STREAM_STATE_BYTES = 52
+
 /** A pair of keys by which one connection, or one hosted service, agrees on its secrets. */
 export interface KeyPair {
   readonly publicKey: Uint8Array

@@ -1,7 +1,5 @@
 import type * as Sodium from 'libsodium-wrappers'
-import type { SecretStreams } from './secret-streams.ts'
-
-const STATE_BYTES = 52
+import { type SecretStreams, STREAM_STATE_BYTES } from './secret-streams.ts'
 
 /** Loads libsodium as WebAssembly, which runs everywhere. */
 export async function loadWebAssemblyStreams(): Promise<SecretStreams> {
@@ -52,7 +50,7 @@ function freeingBy(sodium: typeof Sodium): (state: Sodium.StateAddress) => void 
     // The types declare an object; at run time it is a number.
     const address: unknown = typeof state === 'number' ? state : state.address
     if (typeof address !== 'number') return
-    memory.HEAPU8?.fill(0, address, address + STATE_BYTES)
+    memory.HEAPU8?.fill(0, address, address + STREAM_STATE_BYTES)
     memory._free(address)
   }
 }
