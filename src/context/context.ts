@@ -73,7 +73,7 @@ export interface EngineSettings {
   /** The name of the network in authenticator apps. */
   readonly totpIssuer: string
   readonly audit: AuditSettings
-  /** When the latest backup was made, as the host knows; null while there is none. Undefined where the host knows of no backups. */
+  /** When the latest backup was made, as the host knows; null before the first backup. Undefined where the host does not follow backups. */
   readonly latestBackup: (() => Promise<Date | null>) | undefined
   /** Milliseconds between looks for the changed keys and the ended records of other processes over the storage; undefined without these. */
   readonly lookForOthersMs: number | undefined

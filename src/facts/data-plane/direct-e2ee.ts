@@ -126,7 +126,7 @@ export function circuitTokenClaims(issuer: string, parties: CircuitParties, nowM
   }
 }
 
-/** The parties in the claims of a token whose signature and end were judged; a text says why there are none. */
+/** The parties in the claims of a token whose signature and end were judged; a text is the reason why the claims name no parties. */
 export function partiesIn(claims: Readonly<Record<string, unknown>>): CircuitParties | string {
   const { aud, z_cid: circuitId, z_sid: serviceId } = claims
   const dialer = partyIn(claims.z_ii, claims.z_in, claims.z_if)

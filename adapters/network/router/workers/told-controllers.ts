@@ -7,7 +7,7 @@ export class Questions<M> {
   readonly #waiting = new Map<number, { resolve(answer: M | undefined): void; reject(reason: Error): void }>()
   #number = 0
 
-  /** Sends a question; resolves with its answer. Rejects where there is none. */
+  /** Sends a question; resolves with its answer. Rejects when the other process fails to answer. */
   ask(send: (number: number) => void): Promise<M | undefined> {
     this.#number += 1
     const number = this.#number

@@ -30,7 +30,7 @@ export class WorkerRequests {
     this.#subscriptions.delete(controllerId)
   }
 
-  /** A worker has a message for a controller; resolves with the answer. Rejects where there is none. */
+  /** A worker has a message for a controller; resolves with the answer. Rejects when the controller fails to answer. */
   async ask(index: number, { controllerId, message }: Ask): Promise<ToRouter | undefined> {
     const controller = this.#controllers.get(controllerId)
     if (controller === undefined) throw new Error('the controller is gone')

@@ -32,7 +32,7 @@ export class CircuitTokens {
     this.#controllers = controllers
   }
 
-  /** The parties of a circuit, by the token among the items that an end got; a text says why there are none. */
+  /** The parties of a circuit, by the token among the items that an end got; a text is the reason why the token is invalid. */
   async parties(items: ReadonlyMap<number, Uint8Array>, end: DirectEnd): Promise<CircuitParties | string> {
     const token = circuitTokenIn(items)
     if (token === undefined) return 'there is no token'

@@ -58,7 +58,7 @@ export function ManageView({ apis }: { apis: Apis }) {
   )
 }
 
-/** The form of a new entity of a kind: What if shows at once whom a policy would give access. */
+/** The form of a new entity of a kind: the form shows at once whom a policy would give access. */
 function newHref(kind: ManagedKind): string {
   if (kind === 'service-policies') return hrefOf('what-if', { change: 'empty-policy' })
   return hrefOf(kind === 'identities' ? 'manage' : 'json', { kind, new: 'true' })
