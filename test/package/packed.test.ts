@@ -55,8 +55,8 @@ const SIZES: Readonly<Record<string, number>> = {
   './node': 41_000,
   './fabric': 40_000,
   './sdk': 68_000,
-  './testing': 253_000,
-  './testing/global-setup': 218_000,
+  './testing': 254_500,
+  './testing/global-setup': 219_000,
   './testing/jest': 29_000,
   './testing/vitest': 29_000,
   './explorer': 4_700,
@@ -64,7 +64,7 @@ const SIZES: Readonly<Record<string, number>> = {
   './fastify': 40_500,
   './gateway': 86_500,
   './hono': 3_000,
-  './kysely': 75_000,
+  './kysely': 75_500,
   './opentelemetry': 3_500,
 }
 /** Bytes of the whole package as it travels, the page of the explorer included. */
