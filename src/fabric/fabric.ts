@@ -69,21 +69,23 @@ export class Fabric implements ControlPlane {
     this.#startedAt = context.clock.now()
     this.#improvedAt = this.#startedAt
     this.#parts = assembleFabric(engine, presence, options)
-    this.proofs = sealedProofs(context.random.uuid(), context)
+    const [address = ''] = options.addresses
+    this.proofs = sealedProofs({ processId: context.random.uuid(), address }, context)
     this.#relayed = new RelayedRouters({ ...this.#parts, sessionOf: (router) => this.#sessionOf(router) })
     this.#holders = new Holders({
       context,
       presence,
       proofs: this.proofs,
-      address: options.addresses[0] ?? '',
+      address,
       dial: options.dialProcess,
       relayed: this.#relayed,
-      onOthers: (count) => this.#parts.relays.expect(count),
+      onOthers: (addresses) => this.#parts.relays.expect(addresses),
     })
     this.view = fabricView(this.#parts, this.#holders)
     this.#follower = new ChangeFollower(context, (tx, changes) => followChanges(this.#parts, tx, changes))
     context.writes.follow(() => this.#look())
     context.timetable.onDue('fabric', async () => this.#tick())
+    presence.knownWhile(() => this.#parts.circuits.size > 0)
     presence.onDisconnect((routerId, reason) => this.#letGo(routerId, reason))
   }
 
@@ -159,8 +161,8 @@ export class Fabric implements ControlPlane {
     return this.#sessionOf(router)
   }
 
-  serveProcess(channel: ProcessChannel): ProcessSession {
-    return this.#parts.relays.open(channel)
+  serveProcess(channel: ProcessChannel, address: string): ProcessSession {
+    return this.#parts.relays.open(channel, address)
   }
 
   ownRouter(request: OwnRouterRequest): Promise<OwnRouter> {

@@ -25,11 +25,13 @@ interface OwnConnections {
   ids(): Iterable<string>
   /** Undefined for a router that is not connected here. */
   connectionOf(routerId: string): RouterConnection | undefined
+  /** Whether this process has circuits, which lead over routers of others where it holds none. */
+  hasCircuits(): boolean
 }
 
 /** Milliseconds for which a process counts as alive after its last sign of life. */
 const BELIEVED_MS = 30_000
-/** Milliseconds between two signs of life of a process that holds routers. */
+/** Milliseconds between two signs of life of a process that holds routers or has circuits. */
 const RENEWAL_MS = 10_000
 /** Milliseconds between two writes, so that a crowd of connecting routers costs few of them. */
 const PAUSE_MS = 100
@@ -138,7 +140,9 @@ export class ConnectionRecords {
     const connected = [...this.#own.ids()]
     const known = await processes.get(this.#processId)
     const aliveUntil = now + BELIEVED_MS
-    if (connected.length === 0) await processes.delete(this.#processId)
+    // Others ask the process for its circuits as long as they know it.
+    const isListed = connected.length > 0 || this.#own.hasCircuits()
+    if (!isListed) await processes.delete(this.#processId)
     else if (known !== undefined) await processes.update({ ...known, aliveUntil, updatedAt: now })
     else await processes.insert(newRecord(this.#processId, now, { address: this.#address, aliveUntil }))
     // Other processes deleted the records of this one while it was suspended for long.
@@ -149,7 +153,7 @@ export class ConnectionRecords {
       // The rest of it goes with the next write.
       if (now - until > FORGOTTEN_MS && (await forget(tx, id, batch)) === MORE) break
     }
-    return { isListed: connected.length > 0, concerned }
+    return { isListed, concerned }
   }
 
   async #storeOne(tx: WriteTransaction, routerId: string, now: number): Promise<void> {

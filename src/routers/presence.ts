@@ -72,6 +72,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
   readonly #watch: RouterWatch
   readonly #records: ConnectionRecords
   readonly #others: OtherConnections
+  #hasCircuits: () => boolean = () => false
   readonly #listeners = new Set<(routerId: string, reason: DisconnectReason) => void>()
 
   constructor(ports: Ports) {
@@ -85,6 +86,7 @@ export class Presence implements HostedPresence, DataPlanePresence {
     this.#records = new ConnectionRecords(processId, ports, {
       ids: () => this.#channels.keys(),
       connectionOf: (id) => this.#ownConnectionOf(id),
+      hasCircuits: () => this.#hasCircuits(),
     })
     this.#others = new OtherConnections(processId, () => storage.read(async (tx) => placeOf(tx)))
     ports.timetable.onDue('identity-connection', async (ids) => this.#expire(ids))
@@ -209,6 +211,11 @@ export class Presence implements HostedPresence, DataPlanePresence {
   /** Routers reach this process at an address from now on. */
   open(address: string): Promise<void> {
     return this.#records.open(address)
+  }
+
+  /** Other processes know this one as long as it holds routers, or as long as a function says that it has circuits. */
+  knownWhile(hasCircuits: () => boolean): void {
+    this.#hasCircuits = hasCircuits
   }
 
   /** Writes to the store that this process is alive: a new revision, under which changes by time alone can be recorded. */

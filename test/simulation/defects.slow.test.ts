@@ -20,12 +20,14 @@ beforeAll(async () => {
 afterAll(() => rm(copy, { recursive: true, force: true }))
 
 it.each(DEFECTS)('a seed finds it: $what', { timeout: 300_000 }, async (defect) => {
-  const path = join(copy, defect.file)
-  const whole = await readFile(path, 'utf8')
-  await writeFile(
-    path,
-    whole.replace(defect.good, () => defect.bad),
-  )
+  const places = defect.also === undefined ? [defect] : [defect, defect.also]
+  for (const { file, good, bad } of places) {
+    const whole = await readFile(join(ROOT, file), 'utf8')
+    await writeFile(
+      join(copy, file),
+      whole.replace(good, () => bad),
+    )
+  }
   try {
     const program = join(copy, 'test/simulation/simulate.ts')
     const options = ['--seed', `${defect.seed}`, '--steps', `${defect.steps}`, '--no-shrink']
@@ -33,6 +35,6 @@ it.each(DEFECTS)('a seed finds it: $what', { timeout: 300_000 }, async (defect) 
     const [output] = await Promise.all([text(process_.stdout), once(process_, 'close')])
     expect(output).toMatch(new RegExp(`^seed ${defect.seed}, step \\d+ of ${defect.steps}: ${defect.oracle}: `, 'm'))
   } finally {
-    await writeFile(path, whole)
+    for (const { file } of places) await cp(join(ROOT, file), join(copy, file))
   }
 })

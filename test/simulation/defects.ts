@@ -1,10 +1,15 @@
-/** A defect of the past, as a change of one file, and the seed of a network that shows it. */
-interface Defect {
-  readonly what: string
+interface Place {
   readonly file: string
   /** Text of the file that a defective one has in other words. */
   readonly good: string
   readonly bad: string
+}
+
+/** A defect of the past, as a change of a file, and the seed of a network that shows it. */
+interface Defect extends Place {
+  readonly what: string
+  /** A second place, where the product is protected twice. */
+  readonly also?: Place
   readonly seed: number
   readonly steps: number
   /** The words of the oracle begin with this. */
@@ -115,7 +120,7 @@ export const DEFECTS: readonly Defect[] = [
     what: 'a process that connects while others are asked counts as asked, and its circuits as those of nobody',
     file: 'src/fabric/processes/relays.ts',
     good: '    if (!forgets || !areAllAsked || this.#parts.context.clock.now() < this.#unsureUntil) return',
-    bad: '    if (!forgets || this.#processes.size < this.#others) return',
+    bad: '    if (!forgets || !this.#isEveryOther([...this.#processes])) return',
     ...{ seed: 467, steps: 40, oracle: 'circuits' },
   },
   {
@@ -186,7 +191,7 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/fabric/hosted-terminators.ts',
     good: 'if (known.routerId === routerId) await tx',
     bad: 'if (known !== undefined) await tx',
-    ...{ seed: 57, steps: 40, oracle: 'addresses' },
+    ...{ seed: 75, steps: 40, oracle: 'addresses' },
   },
   {
     what: 'a process does not shut out a router that another process disabled',
@@ -200,6 +205,54 @@ export const DEFECTS: readonly Defect[] = [
     file: 'src/fabric/processes/relays.ts',
     good: ' || this.#parts.context.clock.now() < this.#unsureUntil) return',
     bad: ') return',
-    ...{ seed: 467, steps: 40, oracle: 'circuits' },
+    ...{ seed: 1097, steps: 40, oracle: 'circuits' },
+  },
+  {
+    what: 'a process without routers stands in for a process that is cut off, and quiet circuits are forgotten',
+    file: 'src/fabric/processes/relays.ts',
+    good: 'return this.#others?.every((other) => processes.some(({ address }) => address === other)) === true',
+    bad: 'return processes.length >= (this.#others?.length ?? Number.POSITIVE_INFINITY)',
+    ...{ seed: 1038, steps: 40, oracle: 'circuits' },
+  },
+  {
+    what: 'circuits of a process that holds no router any more are hidden from other processes',
+    file: 'src/routers/connection-records.ts',
+    good: 'connected.length > 0 || this.#own.hasCircuits()',
+    bad: 'connected.length > 0',
+    ...{ seed: 403, steps: 40, oracle: 'circuits' },
+  },
+  {
+    what: 'a router that another process disables while it is being admitted stays',
+    file: 'src/routers/router-watch.ts',
+    good: 'for (const [id, facts] of routers) this.#connected.judge(id, facts)',
+    bad: 'for (const [id, facts] of routers) if (facts === undefined) this.#connected.judge(id, facts)',
+    ...{ seed: 219, steps: 40, oracle: 'shut out' },
+  },
+  {
+    what: 'a session that begins while a router is told of all sessions is forgotten with the list',
+    file: 'src/fabric/announced-sessions.ts',
+    good: '      if (telling === undefined) router.channel.send(news)\n      else telling.held.push(news)',
+    bad: '      if (telling !== null) router.channel.send(news)',
+    ...{ seed: 120, steps: 40, oracle: 'sessions' },
+  },
+  {
+    what: 'a router that comes from another process is put out by the end of its way by that one',
+    file: 'src/fabric/channels/connected-routers.ts',
+    good: '    if (this.#held.get(id) === router) return this.#held.delete(id)',
+    bad: '    if (this.#held.has(id)) return this.#held.delete(id)',
+    ...{ seed: 36, steps: 40, oracle: 'model' },
+  },
+  {
+    what: 'a late end of a former channel puts out the router that has come back',
+    file: 'src/fabric/channels/connected-routers.ts',
+    good: '    if (this.#held.get(id) === router) return this.#held.delete(id)',
+    bad: '    if (this.#held.has(id)) return this.#held.delete(id)',
+    // Channels of routers end at once.
+    also: {
+      file: 'adapters/network/fabric/router-group.ts',
+      good: '    this.#onClosed()\n    this.#session?.closed()\n',
+      bad: '    this.#onClosed()\n    runtime.timer(50, () => this.#session?.closed())\n',
+    },
+    ...{ seed: 1, steps: 40, oracle: 'enroll' },
   },
 ]

@@ -11,6 +11,10 @@ export interface Manner {
   readonly hasThird: boolean
   /** The third process is slow to answer now and then. */
   readonly hasSlowAnswers: boolean
+  /** Processes with circuits over the routers of another one are cut off from it, for long or for a moment. */
+  readonly isCutOff: boolean
+  /** Answers of the store are late now and then, while routers that learn connect. */
+  readonly hasLateAnswers: boolean
   /** By how much the clock of each process is ahead from the beginning, ms. */
   readonly aheadMs: readonly number[]
   /** The number of steps among which one is followed by a long time. */
@@ -41,8 +45,12 @@ const SHARE_WITH_GRANTS = 0.3
 const SHARE_WITH_CLAIMS = 0.3
 const SHARE_WITH_SLOW_ANSWERS = 0.5
 const SHARE_WITH_LEARNING = 0.3
-/** Of choices of its own, under which no network of a seed of defects learns that was there before. */
+/** Of choices of their own, under which the networks of the seeds of defects stay as they were. */
 const LEARNING = 5_000_834
+const SHARE_CUT_OFF = 0.5
+const CUT_OFF = 6_000_023
+const SHARE_WITH_LATE_ANSWERS = 0.5
+const LATE_ANSWERS = 7_000_454
 const SHARE_WITH_SHORT_LOGINS = 0.6
 const SHORT_LOGIN_MS = 20_000
 const LONG_LOGIN_MS = 1_800_000
@@ -65,21 +73,25 @@ export function mannerOf(seed: number): Manner {
   const hasClocks = choices.happens(SHARE_WITH_CLOCKS)
   const hasThird = choices.happens(SHARE_WITH_THIRD)
   const hasSlowAnswers = hasThird && new Choices(seed + 4_000_046).happens(SHARE_WITH_SLOW_ANSWERS)
+  const isCutOff = hasThird && !hasSlowAnswers && new Choices(seed + CUT_OFF).happens(SHARE_CUT_OFF)
+  const routersLearn = new Choices(seed + LEARNING).happens(SHARE_WITH_LEARNING)
   return {
     hasFaults,
     hasThird,
     hasSlowAnswers,
+    isCutOff,
+    hasLateAnswers: routersLearn && new Choices(seed + LATE_ANSWERS).happens(SHARE_WITH_LATE_ANSWERS),
     faultEvery: choices.pick([5, 8, 12]) ?? 8,
     longEvery: choices.pick([15, 30, 60]) ?? 30,
     aheadMs: Array.from({ length: 3 }, () => (hasClocks ? choices.below(MOST_AHEAD_MS) : 0)),
-    isSettled: choices.happens(SHARE_SETTLED) || hasSlowAnswers,
+    isSettled: choices.happens(SHARE_SETTLED) || hasSlowAnswers || isCutOff,
     hasGuest: choices.happens(0.6),
     // Of choices of its own: the networks without a directory are as they were before there was one.
     hasDirectory: new Choices(seed + 1_000_007).happens(SHARE_WITH_DIRECTORY),
     hasGrants: new Choices(seed + 2_000_189).happens(SHARE_WITH_GRANTS),
     hasClaims,
     loginsLastMs: claims.happens(SHARE_WITH_SHORT_LOGINS) ? SHORT_LOGIN_MS : LONG_LOGIN_MS,
-    routersLearn: new Choices(seed + LEARNING).happens(SHARE_WITH_LEARNING),
+    routersLearn,
     // Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
     frequency: (name) => drawn(name) * drawn(`all of ${name.split(' ', 1)[0]}`),
   }

@@ -1,6 +1,8 @@
+import { terminators } from '../support/stored-records.ts'
 import type { Act } from './acts.ts'
 import { change } from './changes.ts'
 import type { Choices } from './choices.ts'
+import type { PlayedRouter } from './played-router.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import { OPERATOR, type World } from './world.ts'
 
@@ -18,18 +20,9 @@ export const ROUTER_ACTS: Readonly<Record<string, { readonly weight: number; rea
     act: (world, choices) => {
       const router = choices.pick(world.routers)
       if (router === undefined) return
-      const { shutOut } = world.facts
-      const before = shutOut.get(router.id) ?? [false]
+      const before = world.facts.shutOut.get(router.id) ?? [false]
       const isDisabled = before.includes(true) ? choices.happens(0.2) : choices.happens(0.8)
-      const what = `${router.name} is ${isDisabled ? 'disabled' : 'enabled'}`
-      change(world, choices, what, ['PATCH', `/edge-routers/${router.id}`, { disabled: isDisabled }], {
-        begins: () => shutOut.set(router.id, [...before, isDisabled]),
-        done: () => {
-          shutOut.set(router.id, [isDisabled])
-          if (isDisabled) world.did('router disabled')
-        },
-        refused: () => shutOut.set(router.id, before),
-      })
+      setDisabled(world, choices, router, isDisabled)
     },
   },
   'caller comes and goes': {
@@ -47,13 +40,38 @@ export const ROUTER_ACTS: Readonly<Record<string, { readonly weight: number; rea
       const [router, owner] = [drawHostile(world, choices), choices.pick(world.routers)]
       const address = owner && choices.pick([...owner.hosted.keys()])
       if (router === undefined || owner === undefined || address === undefined || router === owner) return
-      const removed = router.remove([address]).then((isRemoved) => {
-        if (isRemoved) world.wrong ??= `addresses: ${router.name} removed ${address} of ${owner.name}`
+      const [isThere, { changes }] = [isStored(world, address), world.facts]
+      const removed = router.remove([address]).then(async (isRemoved) => {
+        // Controllers agree to remove an address that is not there, and remove those of a router that lost its right.
+        const mayHost =
+          world.facts.changes === changes && world.facts.grants(owner.id, 'Bind', world.time.now) === 'yes'
+        if (isRemoved && mayHost && owner.hosted.has(address) && (await isThere))
+          world.wrong ??= `addresses: ${router.name} removed ${address} of ${owner.name}`
         return isRemoved
       })
       world.work(`${router.name} removes ${address}`, removed)
     },
   },
+}
+
+/** An administrator disables or enables a router. */
+export function setDisabled(world: World, choices: Choices, { id, name }: PlayedRouter, isDisabled: boolean): void {
+  const { shutOut } = world.facts
+  const before = shutOut.get(id) ?? [false]
+  const what = `${name} is ${isDisabled ? 'disabled' : 'enabled'}`
+  change(world, choices, what, ['PATCH', `/edge-routers/${id}`, { disabled: isDisabled }], {
+    begins: () => shutOut.set(id, [...before, isDisabled]),
+    done: () => {
+      shutOut.set(id, [isDisabled])
+      if (isDisabled) world.did('router disabled')
+    },
+    refused: () => shutOut.set(id, before),
+  })
+}
+
+/** Whether the store has an address. */
+function isStored({ shared }: World, address: string): Promise<boolean> {
+  return shared.read(async (tx) => (await tx.collection(terminators).get(address)) !== undefined)
 }
 
 function drawHostile(world: World, choices: Choices) {

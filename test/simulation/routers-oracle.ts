@@ -25,6 +25,15 @@ export function shutOutWrongly({ facts, routers, time }: World): string | undefi
   return undefined
 }
 
+/** The first router that is connected while it is disabled, at rest. */
+export function connectedWrongly({ facts, routers, time }: World): string | undefined {
+  const wrong = routers.find(
+    ({ id, isConnected, acceptedAt = time.now }) =>
+      facts.isShutOut(id) && isConnected && time.now - acceptedAt >= HEARD_WITHIN_MS,
+  )
+  return wrong && `shut out: ${wrong.name} is disabled, and connected`
+}
+
 /** The first model or session of a router, at rest, that is not as the facts or the lists say. */
 export async function learntWrongly(world: World, process: SimulatedProcess): Promise<string | undefined> {
   const { facts, routers, time, serviceId } = world

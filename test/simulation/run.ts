@@ -4,13 +4,16 @@ import { ACTS, type Act, beginDevices } from './acts.ts'
 import { giveAtRest, settleLogins } from './attributes-at-rest.ts'
 import { Choices } from './choices.ts'
 import { CLAIM_ACTS } from './claim-acts.ts'
+import { CUT_OFF_FAULTS } from './cut-off-processes.ts'
 import { DIRECTORY_FAULTS, FAULTS, SIGNER_FAULTS } from './faults.ts'
 import { GRANT_ACTS } from './grant-acts.ts'
+import { LATE_ANSWER_FAULTS } from './late-answers.ts'
 import { type Manner, mannerOf } from './manner.ts'
 import { wrongAtRest, wrongInLists, wrongNow } from './oracles.ts'
 import { directoryChanges, settleAll } from './played-directory.ts'
 import { drawFrom } from './repeatable-crypto.ts'
 import { enableRouters, ROUTER_ACTS } from './router-acts.ts'
+import { connectedWrongly } from './routers-oracle.ts'
 import { SLOW_ANSWER_FAULTS } from './slow-answers.ts'
 import { TIMED_ACTS } from './timed-acts.ts'
 import { beginningOf, World } from './world.ts'
@@ -58,7 +61,9 @@ const CLOSED_WITHIN_MS = 30_000
 const EVERY_ACT = { ...ACTS, ...TIMED_ACTS }
 const DIRECTORY_ACTS: typeof EVERY_ACT = { 'directory changes': { weight: 8, act: directoryChanges } }
 const POSSIBLE = { ...EVERY_ACT, ...DIRECTORY_ACTS, ...GRANT_ACTS, ...CLAIM_ACTS, ...ROUTER_ACTS }
-const POSSIBLE_FAULTS = { ...FAULTS, ...DIRECTORY_FAULTS, ...SIGNER_FAULTS, ...SLOW_ANSWER_FAULTS }
+const SPECIAL_FAULTS = { ...SLOW_ANSWER_FAULTS, ...CUT_OFF_FAULTS, ...LATE_ANSWER_FAULTS }
+/** Every fault of a run. */
+export const POSSIBLE_FAULTS = { ...FAULTS, ...DIRECTORY_FAULTS, ...SIGNER_FAULTS, ...SPECIAL_FAULTS }
 
 /** Further ones come last: those of every network are drawn as if there were no others. */
 function actsOf({ hasDirectory, hasGrants, hasClaims, routersLearn }: Manner): typeof EVERY_ACT {
@@ -71,12 +76,14 @@ function actsOf({ hasDirectory, hasGrants, hasClaims, routersLearn }: Manner): t
   }
 }
 
-function faultsOf({ hasDirectory, hasClaims, hasSlowAnswers }: Manner): typeof FAULTS {
+function faultsOf({ hasDirectory, hasClaims, hasSlowAnswers, isCutOff, hasLateAnswers }: Manner): typeof FAULTS {
   return {
     ...FAULTS,
     ...(hasDirectory && DIRECTORY_FAULTS),
     ...(hasClaims && SIGNER_FAULTS),
     ...(hasSlowAnswers && SLOW_ANSWER_FAULTS),
+    ...(isCutOff && CUT_OFF_FAULTS),
+    ...(hasLateAnswers && LATE_ANSWER_FAULTS),
   }
 }
 
@@ -160,9 +167,9 @@ async function begin(world: World): Promise<void> {
   await time.pass(world.manner.isSettled ? SETTLED_MS : 3000)
 }
 
-/** The place of the process to which a router connects first. Two are at one process where another one is slow to answer. */
+/** The place of the process to which a router connects first. Two are at one process where their circuits are to be those of others. */
 function homeOf(at: number, { manner, processes }: World): number {
-  return manner.hasSlowAnswers ? Math.min(at, 1) : at % processes.length
+  return manner.hasSlowAnswers || manner.isCutOff ? Math.min(at, 1) : at % processes.length
 }
 
 /** Ends every fault, brings everybody back, and lets time pass; answers what is wrong then. */
@@ -182,6 +189,7 @@ async function rest(world: World): Promise<string | undefined> {
   for (const { faults } of processes)
     Object.assign(faults, {
       slowMs: 0,
+      answersLateMs: 0,
       nextWrite: undefined,
       isAway: false,
       takesNoChanges: false,
@@ -190,7 +198,10 @@ async function rest(world: World): Promise<string | undefined> {
   world.note('rest')
   for (let passed = 0; passed < REST_MS; passed += CONFIRM_EVERY_MS) {
     await time.pass(CONFIRM_EVERY_MS)
-    if (passed === ENABLED_AFTER_MS) await time.until(enableRouters(world))
+    if (passed === ENABLED_AFTER_MS) {
+      world.wrong ??= connectedWrongly(world)
+      await time.until(enableRouters(world))
+    }
     for (const router of routers) {
       const process = world.runningProcesses[router.name.charCodeAt(1) % 2] ?? world.runningProcesses[0]
       if (!router.isConnected && process !== undefined) world.work(`${router.name} comes back`, router.connect(process))

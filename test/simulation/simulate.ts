@@ -4,10 +4,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { argv } from 'node:process'
 import { parseArgs } from 'node:util'
-import { DIRECTORY_FAULTS, FAULTS, FAULTS_AFTER_COMMITS, SIGNER_FAULTS } from './faults.ts'
+import { FAULTS_AFTER_COMMITS } from './faults.ts'
 import { makeCryptoRepeatable } from './repeatable-crypto.ts'
-import { play, scriptOf, shrunk } from './run.ts'
-import { SLOW_ANSWER_FAULTS } from './slow-answers.ts'
+import { POSSIBLE_FAULTS, play, scriptOf, shrunk } from './run.ts'
 
 const { values } = parseArgs({
   args: argv.slice(2),
@@ -115,7 +114,7 @@ function perSecond({ runs }: Total): string {
 
 function report(total: Total): void {
   const { faults: occurred, acts: done, ...counts } = total
-  const named = Object.keys({ ...FAULTS, ...DIRECTORY_FAULTS, ...SIGNER_FAULTS, ...SLOW_ANSWER_FAULTS })
+  const named = Object.keys(POSSIBLE_FAULTS)
   const faults = Object.fromEntries([...named, ...FAULTS_AFTER_COMMITS].map((name) => [name, occurred[name] ?? 0]))
   const acts = Object.fromEntries(EFFECTS.map((name) => [name, done[name] ?? 0]))
   console.log(`${total.runs} runs, ${perSecond(total)} a second: ${JSON.stringify(counts)}`)

@@ -57,7 +57,13 @@ export class SimulatedProcess {
   readonly #hasRouter: boolean
   /** By how much its clock is ahead, ms. */
   aheadMs = 0
-  readonly faults: StorageFaults = { slowMs: 0, nextWrite: undefined, isAway: false, takesNoChanges: false }
+  readonly faults: StorageFaults = {
+    slowMs: 0,
+    answersLateMs: 0,
+    nextWrite: undefined,
+    isAway: false,
+    takesNoChanges: false,
+  }
   #running: Running | undefined
   #starts = 0
   readonly #wakes = new Set<() => void>()

@@ -7,6 +7,8 @@ import type { SimulatedTime } from './simulated-time.ts'
 export interface StorageFaults {
   /** The most milliseconds of an answer. */
   slowMs: number
+  /** The most milliseconds after which a read is answered with what was so when it was read. */
+  answersLateMs: number
   /** How the next write fails. */
   nextWrite: 'before' | 'after' | undefined
   isAway: boolean
@@ -34,6 +36,10 @@ export function storageOf(
   const dead = () => new Promise<never>(() => undefined)
   const wait = () =>
     faults.slowMs === 0 ? undefined : new Promise<void>((resolve) => time.after(choices.below(faults.slowMs), resolve))
+  const late = () =>
+    faults.answersLateMs === 0
+      ? undefined
+      : new Promise<void>((resolve) => time.after(choices.below(faults.answersLateMs), resolve))
   const unreachable = (when: string) => new StorageUnavailable('unreachable', `the simulation asked for it ${when}`)
   return {
     async read(work, options) {
@@ -41,6 +47,7 @@ export function storageOf(
       await wait()
       if (faults.isAway) throw unreachable('of a read')
       const answer = await shared.read(work, options)
+      await late()
       return isAlive() ? answer : dead()
     },
     async write(work) {

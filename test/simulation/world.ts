@@ -18,7 +18,7 @@ import { Wires } from './wires.ts'
 
 const PROCESSES = ['one', 'two'] as const
 /** The process that some runs have beside them. */
-const WITHOUT_ROUTER = 'three'
+export const WITHOUT_ROUTER = 'three'
 const ROUTERS = ['r0', 'r1', 'r2'] as const
 export const SERVICE = 'web'
 /** An identity with rights for some time. */
@@ -205,7 +205,7 @@ export class World {
 
   /** The routers that may come to host: one alone where its circuits are to be those of other processes. */
   get hostingRouters(): readonly PlayedRouter[] {
-    return this.manner.hasSlowAnswers ? this.routers.slice(1, 2) : this.routers
+    return this.manner.hasSlowAnswers || this.manner.isCutOff ? this.routers.slice(1, 2) : this.routers
   }
 
   /** Counts a fault that occurs now. */

@@ -23,8 +23,8 @@ interface Parts {
   /** Undefined where processes cannot reach each other. */
   readonly dial: DialProcess | undefined
   readonly relayed: RelayedRouters
-  /** Called with the number of other processes. */
-  readonly onOthers: (count: number) => void
+  /** Called with the addresses of the other processes; undefined while they are unknown. */
+  readonly onOthers: (addresses: readonly string[] | undefined) => void
 }
 
 /** A question to every process, until all have answered or the time is over. */
@@ -67,8 +67,7 @@ export class Holders {
       for (const number of numbers) this.#settle(Number(number))
     })
     if (parts.dial === undefined) return
-    // This holds until the number of other processes is known.
-    parts.onOthers(Number.POSITIVE_INFINITY)
+    parts.onOthers(undefined)
     timetable.onDue('processes', async () => {
       await this.look()
       if (this.#lifetime.isOpen) this.#later()
@@ -82,12 +81,13 @@ export class Holders {
     const { context, presence, address: own, dial } = this.#parts
     if (dial === undefined || !this.#lifetime.isOpen) return
     try {
-      const others = await context.storage.read((tx) => presence.others(tx))
-      this.#parts.onOthers(others.filter((address) => address !== own).length)
+      const listed = await context.storage.read((tx) => presence.others(tx))
+      const others = listed.filter((address) => address !== own)
+      this.#parts.onOthers(others)
       for (const address of this.#unreachable) if (!others.includes(address)) this.#unreachable.delete(address)
       for (const address of others) {
         const isDue = context.clock.now() >= (this.#notBefore.get(address) ?? 0)
-        if (address !== own && isDue && !this.#holders.has(address)) void this.#dial(address, dial)
+        if (isDue && !this.#holders.has(address)) void this.#dial(address, dial)
       }
     } catch (error) {
       logFailure(context.logger, 'other processes could not be looked for', error)

@@ -46,14 +46,16 @@ const RETURN_MS = 30_000
 
 class Using implements UsingProcess {
   readonly channel: ProcessChannel
+  readonly address: string
   /** The routers whose messages it wants. */
   readonly follows = new Set<string>()
   /** The dials that it waits for, by the number of the question. */
   readonly dials = new Map<number, FollowedDial>()
   isOpen = true
 
-  constructor(channel: ProcessChannel) {
+  constructor(channel: ProcessChannel, address: string) {
     this.channel = channel
+    this.address = address
   }
 }
 
@@ -64,8 +66,11 @@ class Using implements UsingProcess {
 export class Relays {
   readonly #parts: Parts
   readonly #processes = new Set<Using>()
-  /** The number of other processes; while a process is not connected, an unclaimed circuit may be its own. */
-  #others = 0
+  /**
+   * The addresses of the other processes, undefined while they are unknown. While one of them is not connected, an unclaimed circuit may be
+   * its own.
+   */
+  #others: readonly string[] | undefined = []
   /** The instant (epoch ms) until which an unclaimed circuit may belong to a process that is about to connect. */
   #unsureUntil: number
 
@@ -75,8 +80,8 @@ export class Relays {
   }
 
   /** Another process, which proved itself, begins to use the routers of this process. */
-  open(channel: ProcessChannel): ProcessSession {
-    const process = new Using(channel)
+  open(channel: ProcessChannel, address: string): ProcessSession {
+    const process = new Using(channel, address)
     this.#processes.add(process)
     channel.send({ type: 'routers', isFull: true, held: this.#parts.routers.allHeld().map(heldRouter), gone: [] })
     return {
@@ -91,8 +96,8 @@ export class Relays {
     }
   }
 
-  /** Sets the known number of other processes over the store. */
-  expect(others: number): void {
+  /** Sets the known addresses of the other processes over the store. */
+  expect(others: readonly string[] | undefined): void {
     this.#others = others
   }
 
@@ -118,7 +123,7 @@ export class Relays {
 
   /** Passes a message of a router on to the processes that it concerns; answers the part for this process. */
   passOn(router: ConnectedRouter, message: FromRouter): FromRouter | undefined {
-    const isAlone = this.#processes.size === 0 && this.#others === 0
+    const isAlone = this.#processes.size === 0 && this.#others?.length === 0
     if (isAlone || this.#parts.routers.held(router.id) !== router) return message
     switch (message.type) {
       case 'metrics':
@@ -189,11 +194,16 @@ export class Relays {
     const { owners, ends } = this.#parts
     const asked = [...this.#processes]
     // A process that connects meanwhile is not asked, and the circuits may be its own.
-    const areAllAsked = asked.length >= this.#others
+    const areAllAsked = this.#isEveryOther(asked)
     const { owned, ofNobody } = await owners.sort(circuitIds, asked)
     for (const [{ channel }, ids] of owned) channel.send({ type: 'from-router', routerId, message: ofOthers(ids) })
     if (!forgets || !areAllAsked || this.#parts.context.clock.now() < this.#unsureUntil) return
     for (const id of ofNobody) if (!this.#isOwn(routerId, id)) ends.unroute(id, [routerId], true)
+  }
+
+  /** A process without routers may be connected and not be among the known ones: it does not stand in for a process that is cut off. */
+  #isEveryOther(processes: readonly Using[]): boolean {
+    return this.#others?.every((other) => processes.some(({ address }) => address === other)) === true
   }
 
   #isOwn(routerId: string, circuitId: string): boolean {

@@ -93,6 +93,8 @@ export async function twoProcesses() {
 export interface JoinedProcess extends FabricWorld {
   /** Cuts every connection to the others; they connect anew. */
   cut(): void
+  /** Cuts every connection to the others, and lets none open until the function that is answered is called. */
+  part(): () => void
   /** Has what it sends to another process wait, until the function that is answered is called. */
   hold(to: string): () => void
 }
@@ -105,10 +107,12 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
   const worlds = new Map<string, FabricWorld>()
   const streams = new Map<string, Set<Duplex>>(names.map((name) => [name, new Set()]))
   const received = new Map<string, Duplex>()
+  const parted = new Set<string>()
   let now = NOW
   const open = async (name: Name): Promise<JoinedProcess> => {
     const dialProcess = async (address: string) => {
       const [, other = ''] = /^tls:(\w+)\.test:1$/.exec(address) ?? []
+      if (parted.has(name) || parted.has(other)) throw new Error(`${other} is not reached`)
       const [stream, theirs] = duplexPair()
       stream.once('close', () => theirs.destroy())
       theirs.once('close', () => stream.destroy())
@@ -129,12 +133,17 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
     const cut = () => {
       for (const stream of streams.get(name) ?? []) stream.destroy()
     }
+    const part = () => {
+      parted.add(name)
+      cut()
+      return () => void parted.delete(name)
+    }
     const hold = (to: string) => {
       const stream = received.get(`${name} to ${to}`)
       stream?.pause()
       return () => void stream?.resume()
     }
-    return { ...world, cut, hold }
+    return { ...world, cut, part, hold }
   }
   const opened = new Map<string, JoinedProcess>()
   for (const name of names) opened.set(name, await open(name))

@@ -143,6 +143,68 @@ it('a quiet circuit stays while the process that laid it is not connected, whoev
   expect(unroutesOf(server).map((unroute) => unroute.circuitId)).not.toContain(circuitId)
 })
 
+it('a quiet circuit stays while the process that laid it is cut off for long, and another one without routers is connected', async () => {
+  const { processOf, elapse } = await joinedProcesses(['here', 'there', 'third'])
+  const [here, there] = [processOf('here'), processOf('there')]
+  const { serviceId } = await tunnelNetwork(here)
+  const client = await here.router('client', { ...TUNNELER, linkListeners: ['tls:client:1'] })
+  const server = await there.router('server', { ...TUNNELER, linkListeners: ['tls:server:1'] })
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect([knowsPeer(client, server), knowsPeer(server, client)]).toEqual([true, true])
+  })
+  reportLinks(client, [['link-1', server]])
+  await host(server, serviceId)
+  await eventually(async () => expect((await links(there)).map(({ id }) => id)).toEqual(['link-1']))
+  const { circuitId } = await dial(client)
+  const join = here.part()
+  // The third process could have connected again by then, and so could the process that is cut off.
+  for (let second = 0; second < 35; second += 1) await elapse(SECOND)
+  confirm(server, circuitId)
+  await elapse(SECOND)
+  join()
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect((await dial(client)).refused).toBeUndefined()
+  })
+  await eventually(async () => {
+    await elapse(SECOND)
+    confirm(server, 'circuit-of-nobody')
+    expect(unroutesOf(server).map((unroute) => unroute.circuitId)).toContain('circuit-of-nobody')
+  })
+  expect(unroutesOf(server).map((unroute) => unroute.circuitId)).not.toContain(circuitId)
+})
+
+it('a circuit of a process that holds no router any more is listed and ended by way of every process', async () => {
+  const { processOf, elapse } = await joinedProcesses(['here', 'there', 'third'])
+  const [here, there, third] = [processOf('here'), processOf('there'), processOf('third')]
+  const { serviceId } = await tunnelNetwork(here)
+  await here.router('other', TUNNELER)
+  const client = await third.router('client', { ...TUNNELER, linkListeners: ['tls:client:1'] })
+  const server = await there.router('server', { ...TUNNELER, linkListeners: ['tls:server:1'] })
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect([knowsPeer(client, server), knowsPeer(server, client)]).toEqual([true, true])
+  })
+  reportLinks(client, [['link-1', server]])
+  await host(server, serviceId)
+  await eventually(async () => expect((await links(third)).map(({ id }) => id)).toEqual(['link-1']))
+  const { circuitId } = await dial(client)
+  client.close()
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect(await third.call('GET', '/edge-routers')).toContainEqual(
+      expect.objectContaining({ id: client.id, isOnline: false }),
+    )
+  })
+  // By then nobody believes any more what the process wrote while it held the router.
+  for (let second = 0; second < 35; second += 1) await elapse(SECOND)
+  for (const process of [here, there]) expect((await circuits(process)).map(({ id }) => id)).toEqual([circuitId])
+  await here.call('DELETE', `/fabric/v1/circuits/${circuitId}`, { immediate: true })
+  await eventually(() => expect(unroutesOf(server)).toEqual([{ circuitId, now: true }]))
+  expect(await circuits(third)).toEqual([])
+})
+
 it('a circuit that leaves one router while others are asked of circuits stays at the rest', async () => {
   const { processOf, elapse } = await joinedProcesses(['here', 'there', 'third'])
   const [here, there, third] = [processOf('here'), processOf('there'), processOf('third')]

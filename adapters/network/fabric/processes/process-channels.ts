@@ -8,7 +8,7 @@ export type ProcessPlane = Pick<ControlPlane, 'proofs' | 'serveProcess'>
 
 /** Serves another process on a socket after its proof. Rejects, with the socket closed, for any other peer. */
 export async function acceptProcess(plane: ProcessPlane, socket: ProcessSocket): Promise<void> {
-  const proven = await provenSocket(socket, 'accepted', plane.proofs)
+  const { socket: proven, address } = await provenSocket(socket, 'accepted', plane.proofs)
   let session: ProcessSession | undefined
   const connection = new ProcessConnection(
     proven,
@@ -18,14 +18,14 @@ export async function acceptProcess(plane: ProcessPlane, socket: ProcessSocket):
     },
     () => session?.closed(),
   )
-  session = plane.serveProcess(connection)
+  session = plane.serveProcess(connection, address)
   proven.resume()
 }
 
 /** Dials other processes by sockets that its caller opens. */
 export function processDialer(open: (address: string) => Promise<ProcessSocket>): DialProcess {
   return async (address, proofs, listener) => {
-    const proven = await provenSocket(await open(address), 'dialed', proofs)
+    const { socket: proven } = await provenSocket(await open(address), 'dialed', proofs)
     const connection = new ProcessConnection(
       proven,
       (frame) => {

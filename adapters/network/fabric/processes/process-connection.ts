@@ -73,14 +73,14 @@ export class ProcessConnection {
 }
 
 /**
- * Proves to the peer that this process serves the store, and requires the same proof; answers the socket, paused. The dialer speaks first:
+ * Proves to the peer that this process serves the store, and requires the same proof; answers the socket, paused, and the address of the other process. The dialer speaks first:
  * a stranger must not get a proof of the other side. Rejects, with the socket closed, for any other peer.
  */
 export async function provenSocket(
   { stream, binding }: ProcessSocket,
   side: ProcessSide,
   proofs: ProcessProofs,
-): Promise<ChannelSocket> {
+): Promise<{ readonly socket: ChannelSocket; readonly address: string }> {
   let heard: (frame: Frame) => void = () => undefined
   let lost: (reason: Error) => void = () => undefined
   const first = new Promise<Frame>((resolve, reject) => {
@@ -105,12 +105,12 @@ export async function provenSocket(
     if (side === 'dialed') await prove()
     const frame = await first
     const isProof = frame.contentType === PROCESS_TYPE.proof
-    const processId = isProof
+    const address = isProof
       ? await proofs.verify(textOf(frame), side === 'dialed' ? 'accepted' : 'dialed', binding)
       : undefined
-    if (processId === undefined) throw new Error('the other side is no other process over the same store')
+    if (address === undefined) throw new Error('the other side is no other process over the same store')
     if (side === 'accepted') await prove()
-    return socket
+    return { socket, address }
   } catch (error) {
     socket.destroy()
     throw error

@@ -81,7 +81,7 @@ function planeBy(plane: () => ControlPlane, onKeysChanged: Set<() => void>): Con
     verify: async (...socket) => plane().verify(...socket),
     admit: async (...socket) => plane().admit(...socket),
     connect: async (...greeting) => plane().connect(...greeting),
-    serveProcess: (channel) => plane().serveProcess(channel),
+    serveProcess: (channel, address) => plane().serveProcess(channel, address),
     ownRouter: async (request) => plane().ownRouter(request),
     onKeysChanged: (listener) => {
       onKeysChanged.add(listener)

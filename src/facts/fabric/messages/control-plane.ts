@@ -102,8 +102,8 @@ export interface ControlPlane {
   ): Promise<RouterSession | ChannelRefusal>
   /** The proofs by which processes over the same store know each other. */
   readonly proofs: ProcessProofs
-  /** Lets a proven process use the routers that are connected to this process. */
-  serveProcess(channel: ProcessChannel): ProcessSession
+  /** Lets a process, by the address that it proved, use the routers that are connected to this process. */
+  serveProcess(channel: ProcessChannel, address: string): ProcessSession
   /** The edge router of this process. Rejects if a router with its name was enrolled elsewhere. */
   ownRouter(request: OwnRouterRequest): Promise<OwnRouter>
   /** Adds a listener for changes of the network's keys, after which certificates may be renewed; answers the function that removes it. */

@@ -102,7 +102,10 @@ export type ProcessSide = 'dialed' | 'accepted'
  */
 export interface ProcessProofs {
   prove(side: ProcessSide, binding: Uint8Array): Promise<string>
-  /** The id of the other process, by its proof for its side; undefined for any other party, and for this process itself. */
+  /**
+   * The address at which routers reach the other process, by its proof for its side; empty for a process that names none, undefined for any
+   * other party and for this process itself.
+   */
   verify(proof: string, side: ProcessSide, binding: Uint8Array): Promise<string | undefined>
 }
 
