@@ -17,6 +17,7 @@ import {
   passes,
   routerGone,
   routersLeft,
+  routersOf,
 } from '../../../src/facts/fabric/rules/index.ts'
 import { runs } from '../../support/property-runs.ts'
 
@@ -50,6 +51,20 @@ describe('forwards', () => {
       }),
       runs(200),
     )
+  })
+
+  it('name the sides at which a circuit begins and ends', () => {
+    const way = { routers: ['a', 'b'], links: ['ab'], cost: 0 }
+    expect(forwardsOf(way, { ingress: 'I', egress: 'E' }).map(({ forwards }) => forwards)).toEqual([
+      [
+        { srcAddress: 'I', dstAddress: 'ab', dstType: 'link' },
+        { srcAddress: 'ab', dstAddress: 'I', dstType: 'start' },
+      ],
+      [
+        { srcAddress: 'ab', dstAddress: 'E', dstType: 'end' },
+        { srcAddress: 'E', dstAddress: 'ab', dstType: 'link' },
+      ],
+    ])
   })
 })
 
@@ -94,6 +109,12 @@ describe('an attempt to lay a circuit', () => {
     )
   })
 
+  it('says of a router that is gone that it was disconnected', () => {
+    const attempt = beginAttempt(0, { routers: ['a', 'b'], links: ['ab'], cost: 0 }, 100)
+    const failure = { routerId: 'a', cause: 'disconnected', message: 'router disconnected', isAtTerminator: false }
+    expect(routerGone(attempt, 'a').failure).toEqual(failure)
+  })
+
   it('waits until its deadline and no longer', () => {
     const attempt = beginAttempt(0, { routers: ['a'], links: [], cost: 0 }, 100)
     expect(attemptState(expired(attempt, 99))).toBe('waiting')
@@ -131,9 +152,43 @@ describe('the course of a circuit', () => {
     )
   })
 
+  const before: Path = { routers: ['a', 'b', 'd'], links: ['ab', 'bd'], cost: 0 }
+  const after: Path = { routers: ['a', 'c', 'd'], links: ['ac', 'cd'], cost: 0 }
+  const parallel: Path = { ...before, links: ['ab', 'bd-2'] }
+  const moving = { path: before, phase: { name: 'moving', to: after, isStale: false } }
+
+  it('moves to another path, which it takes once all have done their part', () => {
+    expect(opened(before)).toEqual({ path: before, phase: { name: 'open' } })
+    const begun = moveBegun(opened(before), after)
+    expect(begun).toEqual(moving)
+    expect(moved(begun)).toEqual(opened(after))
+    expect(moveFailed(begun)).toEqual(opened(before))
+    expect(moveBegun(opened(before), parallel).phase).toMatchObject({ name: 'moving', to: parallel })
+  })
+
+  it('stays where it is for the same path at another cost, unless its path is broken', () => {
+    const same = { ...before, cost: 5 }
+    expect(moveBegun(opened(before), same)).toEqual(opened(before))
+    expect(moveBegun(opened(before), same, true).phase).toEqual({ name: 'moving', to: same, isStale: false })
+  })
+
+  it('is to be looked at again when another move is wanted meanwhile', () => {
+    const begun = moveBegun(opened(before), after)
+    expect(moveBegun(begun, before)).toEqual({ ...moving, phase: { ...moving.phase, isStale: true } })
+  })
+
+  it('keeps the first reason of its end', () => {
+    const ended = closed(opened(before), 'idle')
+    expect(ended).toEqual({ path: before, phase: { name: 'closed', reason: 'idle' } })
+    expect(closed(ended, 'removed')).toBe(ended)
+  })
+
+  it('concerns the routers of both paths while it moves', () => {
+    expect(routersOf(opened(before))).toEqual(['a', 'b', 'd'])
+    expect(routersOf(moveBegun(opened(before), after))).toEqual(['a', 'b', 'd', 'c'])
+  })
+
   it('leaves the routers that only the former path passes', () => {
-    const before = { routers: ['a', 'b', 'd'], links: ['ab', 'bd'], cost: 0 }
-    const after = { routers: ['a', 'c', 'd'], links: ['ac', 'cd'], cost: 0 }
     expect(routersLeft(before, after)).toEqual(['b'])
   })
 })
