@@ -86,7 +86,7 @@ async function scene() {
 describe('since when access exists', () => {
   it('is what somebody wrote down who looked at every change', { timeout: patience(120_000) }, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14, size: 'max' }), async (steps) => {
         const { controller, admin, ann, web, now } = await scene()
         const onlooker = new Onlooker()
         for (const one of steps) {

@@ -35,7 +35,7 @@ describe('a gate', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
-        fc.array(fc.nat({ max: 5 }), { maxLength: 20 }),
+        fc.array(fc.nat({ max: 5 }), { maxLength: 20, size: 'max' }),
         async (places, lengths) => {
           const gate = new Gate(places)
           const begun: number[] = []

@@ -15,7 +15,7 @@ interface Known {
 const ids = fc.integer({ min: 0, max: 7 })
 const steps = fc.array(
   fc.record({ what: fc.constantFrom('dial', 'bind', 'accept', 'free', 'open', 'close', 'release'), id: ids }),
-  { maxLength: 60 },
+  { maxLength: 60, size: 'max' },
 )
 
 it('connections have an id each, one at a time, as many as may be, and a dial that was given up keeps its id until its circuit is there', () => {
@@ -45,7 +45,12 @@ it('connections have an id each, one at a time, as many as may be, and a dial th
         } else if (what === 'free') {
           const free = table.freeId()
           if (known.length >= LIMITS.connections) expect(free).toBeUndefined()
-          else expect(at(free ?? 0)).toBeUndefined()
+          else {
+            expect(free).toBeGreaterThanOrEqual(0x80_00_00_00)
+            expect(at(free ?? 0)).toBeUndefined()
+            expect(table.accept(free ?? 0, value)).toBeUndefined()
+            known.push({ id: free ?? 0, value, state: 'open' })
+          }
         } else if (what === 'open') {
           expect(table.open(id, one?.value ?? value)).toBe(one?.state === 'dialing')
           if (one?.state === 'dialing') one.state = 'open'
@@ -66,6 +71,14 @@ it('connections have an id each, one at a time, as many as may be, and a dial th
           expect([table.get(there), table.stateOf(there)]).toEqual([held, state])
         }
       }
+      const held = known.map(({ value, state }) => ({ value, state }))
+      expect([...table.all()]).toEqual(held)
+      expect(table.clear()).toEqual(held)
+      // All places are free again.
+      const dialed = Array.from({ length: LIMITS.dials + 1 }, (_, id) => table.dial(id, {}))
+      expect(dialed).toEqual([...Array(LIMITS.dials).fill(undefined), 'too-many'])
+      expect([100, 101, 102].map((id) => table.bind(id, {}))).toEqual([undefined, undefined, 'too-many'])
+      expect([table.get(99), table.stateOf(99)]).toEqual([undefined, undefined])
     }),
   )
 })

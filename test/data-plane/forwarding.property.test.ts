@@ -182,6 +182,81 @@ describe('what a router forwards', () => {
     expect(table.idle(90_000)).toEqual([{ circuitId: 'busy', controllerId: 'controller', idleMs: 60_000 }])
   })
 
+  it('ends where it is told, and nowhere else', () => {
+    const table = new ForwardingTable()
+    table.lay('one', 'controller', way, 0)
+    table.lay('other', 'controller', way, 0)
+    table.dropWhenQuiet('one')
+    table.dropWhenQuiet('nobodys')
+    expect(['one', 'other', 'nobodys'].map((id) => table.isEnding(id))).toEqual([true, false, false])
+    // An ending circuit is not asked about.
+    expect(table.idle(60_000).map(({ circuitId }) => circuitId)).toEqual(['other'])
+    const dropped: unknown[] = []
+    table.dropQuiet(5000, (id, forwards) => dropped.push([id, [...forwards]]))
+    const forwards = [
+      ['here', 'link'],
+      ['link', 'here'],
+    ]
+    expect(dropped).toEqual([['one', forwards]])
+    expect([table.size, table.isEnding('one'), table.forwardsOf('one'), table.controllerOf('one')]).toEqual([
+      1,
+      false,
+      undefined,
+      undefined,
+    ])
+    expect(table.controllerOf('other')).toBe('controller')
+    table.drop('other')
+    table.drop('nobodys')
+    expect([table.size, table.destination('other', 'here', 0)]).toEqual([0, undefined])
+  })
+
+  it('counts its bytes by direction, at the router of its client, once, and those of a circuit that ended as well', () => {
+    const table = new ForwardingTable()
+    const [first, last] = [
+      [
+        { srcAddress: 'here', dstAddress: 'link' },
+        { srcAddress: 'link', dstAddress: 'here', dstType: 'start' as const },
+      ],
+      [{ srcAddress: 'link', dstAddress: 'there', dstType: 'end' as const }],
+    ]
+    for (const id of ['busy', 'ended', 'silent']) table.lay(id, 'controller', first, 0)
+    table.lay('at its end', 'controller', last, 0)
+    expect(table.carried()).toEqual([])
+    for (const [source, bytes] of [
+      ['here', 5],
+      ['link', 7],
+      ['here', 11],
+    ] as const)
+      table.destination('busy', source, 0, true, bytes)
+    // Repeats, and messages without bytes.
+    table.destination('busy', 'here', 0, false, 100)
+    table.destination('silent', 'here', 0)
+    table.destination('at its end', 'link', 0, true, 100)
+    table.destination('ended', 'link', 0, true, 3)
+    table.drop('ended')
+    table.drop('silent')
+    const carried = (circuitId: string, fromClient: number, toClient: number) => ({
+      ...{ circuitId, controllerId: 'controller', fromClient, toClient },
+    })
+    expect(table.carried()).toEqual([carried('ended', 0, 3), carried('busy', 16, 7)])
+    expect(table.carried()).toEqual([])
+    table.destination('busy', 'link', 0, true, 1)
+    expect(table.carried()).toEqual([carried('busy', 0, 1)])
+  })
+
+  it('is shown to operators up to a number', () => {
+    const table = new ForwardingTable()
+    for (const id of ['first', 'second', 'third']) table.lay(id, 'controller', way, 0)
+    table.destination('first', 'here', 400)
+    const shown = table.circuits(1000, 2)
+    expect(shown.map(({ circuitId, controllerId, idleMs }) => [circuitId, controllerId, idleMs])).toEqual([
+      ['first', 'controller', 600],
+      ['second', 'controller', 1000],
+    ])
+    expect(shown[0]?.forwards).toEqual(table.forwardsOf('first'))
+    expect(table.circuits(1000, 0)).toEqual([])
+  })
+
   it('keeps within its bounds, however many circuits and ways are laid', () => {
     const table = new ForwardingTable(2)
     table.lay('first', 'controller', way, 0)

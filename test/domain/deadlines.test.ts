@@ -23,7 +23,7 @@ function naiveTake(model: Map<string, number>, now: number, limit: number): read
 describe('deadlines', () => {
   it('come up as a search through all of them would find them', () => {
     fc.assert(
-      fc.property(fc.array(edit, { maxLength: 300 }), (edits) => {
+      fc.property(fc.array(edit, { maxLength: 300, size: 'max' }), (edits) => {
         const deadlines = new Deadlines()
         const model = new Map<string, number>()
         for (const change of edits) {

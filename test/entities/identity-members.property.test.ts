@@ -71,7 +71,7 @@ function fieldsOf(kind: string, identityId: string, variant: number, now: number
 
 it('an identity is shown as by a process that remembers nothing, whatever was written and asked before', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(command, { maxLength: 40 }), async (commands) => {
+    fc.asyncProperty(fc.array(command, { maxLength: 40, size: 'max' }), async (commands) => {
       const { engine, storage, clock } = await createTestController(await withSharedPki())
       const context = contextOf(engineOf(engine))
       const ids: string[] = []

@@ -24,7 +24,7 @@ const someClass = fc.record({
   policies: fc.subarray([...Array(POLICIES).keys()]),
   count: fc.integer({ min: 1, max: 500 }),
 })
-const classes = fc.array(someClass, { maxLength: 40 })
+const classes = fc.array(someClass, { maxLength: 40, size: 'max' })
 const most = fc.integer({ min: 2, max: 12 })
 
 /** A company whose people have a department, a site, a contract, a device and sometimes a privilege, each more often the first. */

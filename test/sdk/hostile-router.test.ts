@@ -63,33 +63,37 @@ const message = fc.record({
 describe('a router that says what it likes', () => {
   it('ends no program, and reaches no other connection than the one that it names', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(message, { maxLength: 30 }), fc.boolean(), async (messages, isEncrypted) => {
-        const { channel, send, reply, answerBy } = await connected()
-        answerBy((frame) => {
-          if (frame.contentType !== EDGE_TYPE.connect && frame.contentType !== EDGE_TYPE.bind) return
-          const id = readUint32(frame.headers, EDGE_HEADER.connection) ?? 0
-          const key = new Uint8Array(32).fill(9)
-          reply(frame, EDGE_TYPE.stateConnected, [
-            [EDGE_HEADER.connection, uint32Header(id)],
-            [EDGE_HEADER.publicKey, key],
-          ])
-        })
-        const accepted: ServiceConnection[] = []
-        await channel.bind({
-          ...{ service: 'wiki', sessionToken: 'session', keys: undefined, listenerId: 'x', timeoutMs: 2000 },
-          judge: () => undefined,
-          hasRoom: () => true,
-          accept: (connection) => accepted.push(connection),
-          onEnd: () => undefined,
-        })
-        const connection = await channel.dial({ ...DIAL, isEncrypted })
-        connection.on('error', () => undefined)
-        connection.resume()
-        for (const { contentType, headers, body } of messages) send(contentType, headers, body)
-        await new Promise((resolve) => setTimeout(resolve, 1))
-        for (const one of accepted) expect(one.caller).toBeDefined()
-        channel.close()
-      }),
+      fc.asyncProperty(
+        fc.array(message, { maxLength: 30, size: 'max' }),
+        fc.boolean(),
+        async (messages, isEncrypted) => {
+          const { channel, send, reply, answerBy } = await connected()
+          answerBy((frame) => {
+            if (frame.contentType !== EDGE_TYPE.connect && frame.contentType !== EDGE_TYPE.bind) return
+            const id = readUint32(frame.headers, EDGE_HEADER.connection) ?? 0
+            const key = new Uint8Array(32).fill(9)
+            reply(frame, EDGE_TYPE.stateConnected, [
+              [EDGE_HEADER.connection, uint32Header(id)],
+              [EDGE_HEADER.publicKey, key],
+            ])
+          })
+          const accepted: ServiceConnection[] = []
+          await channel.bind({
+            ...{ service: 'wiki', sessionToken: 'session', keys: undefined, listenerId: 'x', timeoutMs: 2000 },
+            judge: () => undefined,
+            hasRoom: () => true,
+            accept: (connection) => accepted.push(connection),
+            onEnd: () => undefined,
+          })
+          const connection = await channel.dial({ ...DIAL, isEncrypted })
+          connection.on('error', () => undefined)
+          connection.resume()
+          for (const { contentType, headers, body } of messages) send(contentType, headers, body)
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          for (const one of accepted) expect(one.caller).toBeDefined()
+          channel.close()
+        },
+      ),
       { numRuns: 150 },
     )
   }, 60_000)

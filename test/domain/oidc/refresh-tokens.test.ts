@@ -113,7 +113,7 @@ describe('whatever is presented, when and by whom', () => {
       how: fc.constantFrom('rotate', 'rotate', 'exchange', 'look'),
     })
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 14 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 14, size: 'max' }), (steps) => {
         const history = new History()
         let live: readonly LiveToken[] = [{ jti: '0' }]
         let now = 0
@@ -142,7 +142,7 @@ describe('whatever is presented, when and by whom', () => {
   it('an owner and a thief, who both go on with what they were given, cannot do so twice', () => {
     const turn = fc.record({ isThief: fc.boolean(), isLost: fc.boolean(), waitMs: fc.constantFrom(0, 1, 5000, 20_000) })
     fc.assert(
-      fc.property(fc.array(turn, { minLength: 4, maxLength: 30 }), (turns) => {
+      fc.property(fc.array(turn, { minLength: 4, maxLength: 30, size: 'max' }), (turns) => {
         let live: readonly LiveToken[] | undefined = [{ jti: 'first' }]
         let now = 0
         const held = { owner: 'first', thief: 'first' }

@@ -78,7 +78,7 @@ describe('an attempt to lay a circuit', () => {
 
   it('is over when every router answered, and blames the router at the end, or else the first that did not do its part', () => {
     fc.assert(
-      fc.property(path, fc.array(event, { maxLength: 12 }), (way, events) => {
+      fc.property(path, fc.array(event, { maxLength: 12, size: 'max' }), (way, events) => {
         let attempt = beginAttempt(0, way, 100)
         // The oracle: a set that shrinks, and the mishaps of those who were in it.
         const left = new Set(way.routers)
@@ -130,7 +130,7 @@ describe('the course of a circuit', () => {
 
   it('is on one path, moves to one other at a time, and once closed stays so', () => {
     fc.assert(
-      fc.property(path, fc.array(step, { maxLength: 20 }), (first, steps) => {
+      fc.property(path, fc.array(step, { maxLength: 20, size: 'max' }), (first, steps) => {
         let course: CircuitCourse = opened(first)
         for (const one of steps) {
           const before = course

@@ -18,7 +18,7 @@ const router = fc.record({ id: name, cost: fc.nat(40), noTraversal: fc.boolean()
 const link = fc.record({ source: name, target: name, cost: fc.nat(60) })
 const network = fc.record({
   routers: fc.uniqueArray(router, { selector: ({ id }) => id }),
-  links: fc.array(link, { maxLength: 14 }),
+  links: fc.array(link, { maxLength: 14, size: 'max' }),
 })
 
 /** Walks every way there is and keeps the cheapest. */

@@ -90,7 +90,7 @@ describe('the dynamic cost of a terminator', () => {
 
   it('is never beyond its bounds, and nothing is left of failures in the end', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
         let [use, now, open] = [UNUSED, 0, 0]
         for (const one of steps) {
           if (one === 'failed') use = dialFailed(use, now)
