@@ -15,19 +15,32 @@ export interface Carrier {
   close(): Promise<void>
 }
 
-/** First bytes of a stream: its host sends back what follows, or sends as many bytes as the four next ones say. */
+/** First bytes of a stream: its host sends back what follows, or sends as many bytes as the four next ones say, for each such request. */
 export const ECHO = 1
-export const SOURCE = 2
+const SOURCE = 2
+/** Bytes of a request. */
+const REQUEST = 5
 /** Alone in the first bytes it is sent back, and the stream begins anew. */
 export const READY = 3
 const PIECE = new Uint8Array(32_768)
+
+/** Asks a host for bytes. */
+export function sourceRequest(bytes: number): Uint8Array {
+  const request = new Uint8Array(REQUEST)
+  request[0] = SOURCE
+  new DataView(request.buffer).setUint32(1, bytes)
+  return request
+}
 
 /** Is the host of a stream. */
 export function serveStream(stream: CarriedStream): void {
   stream.onBytes = (first) => {
     if (first[0] === READY) return void stream.send(first)
     if (first[0] === SOURCE) {
-      sendPieces(stream, new DataView(first.buffer, first.byteOffset).getUint32(1))
+      const view = new DataView(first.buffer, first.byteOffset, first.length)
+      let bytes = 0
+      for (let at = 0; at + REQUEST <= first.length; at += REQUEST) bytes += view.getUint32(at + 1)
+      sendPieces(stream, bytes)
       return
     }
     stream.onBytes = (bytes) => void stream.send(bytes)

@@ -1,4 +1,4 @@
-import { type CarriedStream, type Carrier, ECHO, SOURCE } from './carried-stream.ts'
+import { type CarriedStream, type Carrier, ECHO, sourceRequest } from './carried-stream.ts'
 import type { MeasuredProcess } from './measured-process.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -29,10 +29,7 @@ function received(carried: CarriedStream, bytes: number): Promise<void> {
       left -= length
       if (left <= 0) resolve()
     }
-    const request = new Uint8Array(5)
-    request[0] = SOURCE
-    new DataView(request.buffer).setUint32(1, bytes)
-    carried.send(request)
+    carried.send(sourceRequest(bytes))
   })
 }
 
