@@ -9,7 +9,7 @@ import { EDGE_TYPE, edgeMessage } from '../../adapters/network/channel/edge-mess
 const FRAME = { headers: 65_536, body: 4 * 1024 * 1024 }
 const LIMITS = {
   frame: FRAME,
-  outgoing: { bytes: 16 * 1024 * 1024, stallMs: 60_000, gathersTurn: true },
+  outgoing: { bytes: 16 * 1024 * 1024, stallMs: 60_000, carriesCircuits: true },
   rate: { perSecond: 1e6, burst: 1e6 },
 }
 const NOBODY = { onMessage: () => undefined, onClose: () => undefined }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { duplexPair } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
-import { writePayload } from '../../adapters/network/channel/circuit-frames.ts'
+import { circuitOf, writePayload } from '../../adapters/network/channel/circuit-frames.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { readBool, textHeader, uint32Header, uint64Header } from '../../adapters/network/channel/header-values.ts'
 import type { Destination } from '../../adapters/network/router/forwarder.ts'
@@ -343,6 +343,25 @@ describe('a router that is linked and means harm', () => {
     expect(link?.droppedPayloads).toBeGreaterThan(0)
     const waiting = link?.sockets[0]?.channel.queuedBytes ?? 0
     expect(waiting).toBeLessThan(20_000_000)
+    honest.close()
+  })
+
+  it('gets what circuits with little have to say, and soon, however much another circuit sends', async () => {
+    const { forwarder, links, honest } = await linked()
+    const link = links.all.find(({ facts }) => facts.id === 'honest-link')
+    const forwards = [{ srcAddress: 'mine', dstAddress: 'honest-link', dstType: 'link' as const }]
+    forwarder.route('controller', { circuitId: 'quiet', forwards })
+    const body = 'x'.repeat(32_768)
+    for (let number = 0; number < 1000; number += 1) forwarder.forward('mine', payload('victim', body, 2))
+    const dropped = link?.droppedPayloads ?? 0
+    expect(dropped).toBeGreaterThan(0)
+    forwarder.forward('mine', payload('quiet', 'a word', 2))
+    expect(link?.droppedPayloads).toBe(dropped)
+    const isQuiet = (frame: Frame) => circuitOf(frame) === 'quiet'
+    await until(() => honest.received.filter(({ contentType }) => contentType === 1100).length > 400)
+    const place = honest.received.filter(({ contentType }) => contentType === 1100).findIndex(isQuiet)
+    expect(place).toBeGreaterThanOrEqual(0)
+    expect(place).toBeLessThan(20)
     honest.close()
   })
 })

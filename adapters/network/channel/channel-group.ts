@@ -36,6 +36,11 @@ export class ChannelGroup implements Channel {
     return bytes
   }
 
+  queuedBytesOf(message: Frame): number {
+    const channel = this.#channelFor(message, 'data')
+    return channel?.queuedBytesOf?.(message) ?? channel?.queuedBytes ?? 0
+  }
+
   /** Adds a channel; answers false where the group is over, or has enough. */
   add(channel: Channel, lane: Lane): boolean {
     const channels = this.#lanes[lane]
@@ -57,10 +62,7 @@ export class ChannelGroup implements Channel {
   }
 
   send(message: Frame, lane: Lane = 'control'): void {
-    const { data, control } = this.#lanes
-    const channels = lane === 'control' && control.length > 0 ? control : data
-    const connection = readUint32(message.headers, EDGE_HEADER.connection) ?? 0
-    channels[connection % channels.length]?.send(message)
+    this.#channelFor(message, lane)?.send(message)
   }
 
   listen(listener: ChannelListener): void {
@@ -85,6 +87,13 @@ export class ChannelGroup implements Channel {
   destroy(): void {
     for (const channel of this.#all) channel.destroy()
     this.#end()
+  }
+
+  #channelFor({ headers }: Frame, lane: Lane): Channel | undefined {
+    const { data, control } = this.#lanes
+    const channels = lane === 'control' && control.length > 0 ? control : data
+    const connection = readUint32(headers, EDGE_HEADER.connection) ?? 0
+    return channels[connection % channels.length]
   }
 
   get #all(): readonly Channel[] {

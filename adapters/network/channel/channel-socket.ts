@@ -89,6 +89,10 @@ export class ChannelSocket implements Channel {
     return this.#outgoing.queuedBytes
   }
 
+  queuedBytesOf(message: Frame): number {
+    return this.#outgoing.queuedBytesOf(message)
+  }
+
   listen(listener: ChannelListener): void {
     this.#listener = listener
   }

@@ -28,6 +28,8 @@ export interface Channel {
    * passes on messages of others therefore stops reading from them in time, until `onDrain`.
    */
   readonly queuedBytes: number
+  /** The part of them that waits for the turns of the connection or circuit of a message. Absent where all messages are in one line. */
+  queuedBytesOf?(message: Frame): number
   /** Sets the receiver of all later messages. */
   listen(listener: ChannelListener): void
   /** Reads nothing until `resume`; that slows the peer down. */

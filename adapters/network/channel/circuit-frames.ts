@@ -34,6 +34,18 @@ export function sideOf({ headers }: Frame): 'ingress' | 'egress' {
   return (flags & PAYLOAD_FLAG.originator) === 0 ? 'ingress' : 'egress'
 }
 
+/**
+ * The connection or the circuit whose order a frame keeps; undefined for a frame that may go before others: acknowledgements, questions and
+ * answers of a channel.
+ */
+export function senderOf(frame: Frame): number | string | undefined {
+  const { contentType, headers } = frame
+  if (contentType === EDGE_TYPE.acknowledgement) return undefined
+  const connection = readUint32(headers, EDGE_HEADER.connection)
+  if (connection !== undefined) return connection
+  return contentType === EDGE_TYPE.payload ? circuitOf(frame) : undefined
+}
+
 /** Whether a frame is sent for the second time or more. */
 export function isRetransmission({ headers }: Frame): boolean {
   return ((readUint32(headers, CIRCUIT_HEADER.flags) ?? 0) & PAYLOAD_FLAG.retransmit) !== 0

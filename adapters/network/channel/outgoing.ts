@@ -1,6 +1,8 @@
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
+import { senderOf } from './circuit-frames.ts'
+import { FairQueue } from './fair-queue.ts'
 import { encodeFrame, type Frame, lengthOfFrame, writeFrame } from './frame.ts'
 
 /** Limits of the messages that may wait for a socket, and for how long. */
@@ -9,8 +11,11 @@ export interface OutgoingLimits {
   readonly bytes: number
   /** Milliseconds without the peer reading anything. */
   readonly stallMs: number
-  /** Whether all messages of a turn of the event loop leave together; otherwise only the messages of one piece of work do. */
-  readonly gathersTurn?: boolean
+  /**
+   * Whether it carries circuits: all messages of a turn of the event loop leave together, and circuits with many waiting messages take turns.
+   * Otherwise only the messages of one piece of work leave together, and all keep their order.
+   */
+  readonly carriesCircuits?: boolean
 }
 
 /** The listener for the progress of a peer. */
@@ -29,12 +34,21 @@ type Piece =
       readonly isLarge: boolean
     }
 
+/** A message that waits for the turn of its circuit. */
+interface WaitingFrame {
+  readonly frame: Frame
+  readonly length: number
+  readonly isLarge: boolean
+}
+
 const PIECE_BYTES = 65_536
 /** Bytes that Node takes from a pool of its own. */
 const SMALL_BYTES = 4096
 /** Bytes that are handed to a socket at once. The system would take megabytes, and keep them. */
 const AT_ONCE_BYTES = 131_072
 const LARGE_BYTES = 1024 * 1024
+/** Bytes that are next for the socket, in the order in which they were sent. Beyond them circuits take turns. */
+const NEXT_BYTES = 131_072
 /** Room that many writes use in turn, the next one when the last one is done: fresh memory for each would keep the collector at work. */
 const FREE: Buffer[] = []
 /** Rooms that wait for a next use. */
@@ -52,6 +66,10 @@ export class Outgoing {
   readonly #listener: OutgoingListener
   #pieces: Piece[] = []
   #next = 0
+  /** The bytes of those pieces that wait. */
+  #pieceBytes = 0
+  /** Messages of circuits that wait behind them. */
+  readonly #circuits = new FairQueue<WaitingFrame>()
   /** The shared room of the bytes that are written next. */
   #room: Buffer | undefined
   /** Bytes that are left of the large message that is under way. */
@@ -83,6 +101,12 @@ export class Outgoing {
     return this.#bytes + this.#largeBytes + this.#socket.writableLength
   }
 
+  /** The bytes that wait for the turns of the connection or circuit of a message. */
+  queuedBytesOf(frame: Frame): number {
+    const sender = senderOf(frame)
+    return sender === undefined ? 0 : this.#circuits.bytesOf(sender)
+  }
+
   write(frame: Frame): void {
     if (this.#socket.destroyed || this.#isEnding) return
     if (this.#bytes > this.#limits.bytes) {
@@ -91,11 +115,27 @@ export class Outgoing {
     }
     const length = lengthOfFrame(frame)
     const isLarge = length >= LARGE_BYTES && this.#largeBytes === 0
-    if (length <= PIECE_BYTES) this.#pieces.push({ frame, length })
-    else for (const bytes of encodeFrame(frame)) this.#pieces.push({ bytes, isLarge })
     if (isLarge) this.#largeBytes = length
     else this.#bytes += length
+    const isShort = this.#pieceBytes < NEXT_BYTES && this.#circuits.isEmpty
+    const sender = isShort || !this.#limits.carriesCircuits ? undefined : senderOf(frame)
+    if (sender === undefined) this.#line({ frame, length, isLarge })
+    else this.#circuits.add(sender, { frame, length, isLarge }, length)
     if (!this.#isWaiting && !this.#isInLine) this.#pumpSoon()
+  }
+
+  /** The message is next for the socket, behind those before. */
+  #line({ frame, length, isLarge }: WaitingFrame): void {
+    this.#pieceBytes += length
+    if (length <= PIECE_BYTES) this.#pieces.push({ frame, length })
+    else for (const bytes of encodeFrame(frame)) this.#pieces.push({ bytes, isLarge })
+  }
+
+  /** Circuits take turns. */
+  #refill(): void {
+    while (this.#pieceBytes < NEXT_BYTES && !this.#circuits.isEmpty) {
+      for (const waiting of this.#circuits.takeTurn()) this.#line(waiting)
+    }
   }
 
   /** Accepts no more messages, and ends the socket once the queue has gone out. */
@@ -120,7 +160,7 @@ export class Outgoing {
       this.#isSoon = false
       if (!this.#isWaiting && !this.#isInLine) this.#pump()
     }
-    if (this.#limits.gathersTurn) inSlices(pump)
+    if (this.#limits.carriesCircuits) inSlices(pump)
     else queueMicrotask(pump)
   }
 
@@ -170,6 +210,7 @@ export class Outgoing {
    * do writes cost more than copies.
    */
   #take(): Uint8Array | undefined {
+    this.#refill()
     const first = this.#pieces[this.#next]
     if (first === undefined) return undefined
     if ('bytes' in first) return this.#takePart(first)
@@ -188,6 +229,7 @@ export class Outgoing {
       if (piece !== undefined && 'frame' in piece) position = writeFrame(piece.frame, bytes, position)
     }
     this.#bytes -= total
+    this.#pieceBytes -= total
     return bytes
   }
 
@@ -195,6 +237,7 @@ export class Outgoing {
     const part = bytes.subarray(0, PIECE_BYTES)
     if (part.length < bytes.length) this.#pieces[this.#next] = { bytes: bytes.subarray(PIECE_BYTES), isLarge }
     else this.#next += 1
+    this.#pieceBytes -= part.length
     if (isLarge) this.#largeBytes -= part.length
     else this.#bytes -= part.length
     return part

@@ -84,6 +84,10 @@ export class EdgeChannel implements Endpoint<Entry> {
     return this.#channel.queuedBytes
   }
 
+  queuedBytesOf(message: Message): number {
+    return this.#channel.queuedBytesOf?.({ ...message, sequence: 0 }) ?? this.queuedBytes
+  }
+
   get size(): number {
     return this.#table.size
   }

@@ -9,6 +9,7 @@ import {
   writeData,
 } from '../../channel/circuit-ends.ts'
 import { forwardedTo } from '../../channel/circuit-frames.ts'
+import type { Message } from '../../channel/conversation.ts'
 import { CONNECTION_KIND, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { uint32Header } from '../../channel/header-values.ts'
@@ -22,7 +23,7 @@ export type EdgeSide = 'ingress' | 'egress'
 /** The part of an endpoint that its connections need. */
 type Way = Pick<
   Endpoint<EdgeConnection>,
-  'send' | 'ask' | 'queuedBytes' | 'whenDrained' | 'holdFor' | 'release' | 'entered'
+  'send' | 'ask' | 'queuedBytes' | 'queuedBytesOf' | 'whenDrained' | 'holdFor' | 'release' | 'entered'
 >
 
 /** The circuits of a router, as its connections reach them. */
@@ -51,8 +52,13 @@ type Onward =
 
 /** Bytes that may wait for an endpoint before its senders are slowed down. */
 const MOST_WAITING_BYTES = 2 * 1024 * 1024
-/** Bytes beyond which payloads for it are dropped; the keeper of the windows sends them again. */
+/**
+ * Bytes beyond which payloads for it are dropped; the keeper of the windows sends them again. A connection with little waiting is spared, up
+ * to the second bound: a small message would take a round trip more, because others send much.
+ */
 const MOST_FORWARDED_BYTES = 8 * 1024 * 1024
+const SPARED_BYTES = 128 * 1024
+const MOST_BYTES = 12 * 1024 * 1024
 /** Bytes beyond which a host may send nothing more before the client's end is attached. */
 const MOST_EARLY_BYTES = 1024 * 1024
 /** Bytes that such an early message costs beyond its own bytes. */
@@ -167,9 +173,14 @@ export class EdgeConnection implements Destination {
 
   #takeForwarded(frame: Frame): void {
     if (this.side === 'egress') this.#start()
-    const isPayload = frame.contentType === EDGE_TYPE.payload
-    if (isPayload && this.#endpoint.queuedBytes > MOST_FORWARDED_BYTES) return
-    this.#endpoint.send(forwardedTo(this.#idBytes, frame), 'data')
+    const message = forwardedTo(this.#idBytes, frame)
+    if (frame.contentType !== EDGE_TYPE.payload || this.#hasRoomFor(message)) this.#endpoint.send(message, 'data')
+  }
+
+  #hasRoomFor(message: Message): boolean {
+    const { queuedBytes } = this.#endpoint
+    if (queuedBytes <= MOST_FORWARDED_BYTES) return true
+    return queuedBytes <= MOST_BYTES && this.#endpoint.queuedBytesOf(message) < SPARED_BYTES
   }
 
   /** The circuit is dropped at this router: its controller ended it, unless there is another reason. */

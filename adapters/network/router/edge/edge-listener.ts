@@ -23,7 +23,7 @@ const MOST_QUEUED_BYTES = 16 * 1024 * 1024
 const STALL_MS = 60_000
 const LIMITS: SocketLimits = {
   frame: FRAME_LIMITS,
-  outgoing: { bytes: MOST_QUEUED_BYTES, stallMs: STALL_MS, gathersTurn: true },
+  outgoing: { bytes: MOST_QUEUED_BYTES, stallMs: STALL_MS, carriesCircuits: true },
   rate: { perSecond: 100_000, burst: 200_000 },
 }
 /** Milliseconds within which a socket must send its hello. */

@@ -61,7 +61,7 @@ export const LINK_LIMITS: SocketLimits = {
   frame: { headers: 65_536, body: 16 * 1024 * 1024 },
   // A fast sender is slowed by its windows; a circuit of small messages has many.
   rate: { perSecond: 10_000_000, burst: 10_000_000 },
-  outgoing: { bytes: 67_108_864, stallMs: 15_000, gathersTurn: true },
+  outgoing: { bytes: 67_108_864, stallMs: 15_000, carriesCircuits: true },
 }
 
 /** Dials the routers that controllers name, again and again until there is a link. */

@@ -68,6 +68,8 @@ const LONGEST_PAUSE_MS = 100
  * because without them all payloads are sent again.
  */
 const MOST_PAYLOAD_BYTES = 16_777_216
+/** Bytes of one circuit below which its payloads wait as long as acknowledgements: others send much. */
+const SPARED_BYTES = 131_072
 const MOST_OTHER_BYTES = 25_165_824
 
 /** A link to another router: one socket or several, which lasts as long as one of them for payloads does. */
@@ -148,8 +150,8 @@ export class RouterLink implements Destination, TracedChannel {
     const isPayload = frame.contentType === EDGE_TYPE.payload
     const channel = this.#channelFor(isPayload ? LINK_SOCKET.data : LINK_SOCKET.acknowledgements)
     if (channel === undefined) return
-    if (channel.queuedBytes > (isPayload ? MOST_PAYLOAD_BYTES : MOST_OTHER_BYTES)) this.#droppedPayloads += 1
-    else this.#send(channel, forwarded(frame))
+    if (hasRoomFor(channel, frame, isPayload)) this.#send(channel, forwarded(frame))
+    else this.#droppedPayloads += 1
   }
 
   /** Closes every socket. */
@@ -256,4 +258,10 @@ export class RouterLink implements Destination, TracedChannel {
     this.watch?.(frame, false)
     channel.send(frame)
   }
+}
+
+function hasRoomFor(channel: Channel, frame: Frame, isPayload: boolean): boolean {
+  if (channel.queuedBytes <= MOST_PAYLOAD_BYTES) return true
+  if (channel.queuedBytes > MOST_OTHER_BYTES) return false
+  return !isPayload || (channel.queuedBytesOf?.(frame) ?? SPARED_BYTES) < SPARED_BYTES
 }
