@@ -49,7 +49,7 @@ export class FairQueue<T> {
     this.#lines.delete(sender)
     line.bytes -= total
     if (line.next === line.items.length) return taken
-    // What was taken stays until it is most of the line: each turn would copy the rest.
+    // Taken items stay until they are most of the line: each turn would copy the rest.
     if (line.next > line.items.length / 2) {
       line.items = line.items.slice(line.next)
       line.next = 0
