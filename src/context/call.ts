@@ -148,5 +148,11 @@ export function mayRead(call: Call, entity: string): boolean {
 export function requireReading(call: Call, entities: readonly string[]): void {
   const missing = entities.find((entity) => !mayRead(call, entity))
   if (missing === undefined) return
-  throw new ControllerError('UNAUTHORIZED', { code: 'UNHANDLED', message: `it takes the permission ${missing}.read` })
+  throw refusalWithout({ entity: missing, action: 'read' })
+}
+
+/** The refusal of a call that lacks a permission, which it names. */
+export function refusalWithout({ entity, action }: Permission): ControllerError {
+  const message = `it takes the permission ${entity}.${action}`
+  return new ControllerError('UNAUTHORIZED', { code: 'UNHANDLED', message })
 }

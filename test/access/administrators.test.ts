@@ -19,6 +19,20 @@ describe('who has every right', () => {
     await expect(enrolling).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
+  it('is missing in a delegate, whose refusal names the permission that it lacks', async () => {
+    const controller = await createTestController(await withSharedPki())
+    const body = { name: 'delegate', type: 'User' as const, isAdmin: false, permissions: ['service.read' as const] }
+    const { id } = (await controller.admin.call('POST /identities', { body })).data
+    const delegate = controller.management.withToken((await controller.engine.host.startSession(id)).token)
+    await expect(delegate.call('GET /services')).resolves.toMatchObject({ data: [] })
+    const [reading, deleting] = [
+      delegate.call('GET /identities'),
+      delegate.call('DELETE /services/{id}', { params: { id: 'any' } }),
+    ]
+    await expect(reading).rejects.toMatchObject({ details: { message: 'it takes the permission identity.read' } })
+    await expect(deleting).rejects.toMatchObject({ details: { message: 'it takes the permission service.delete' } })
+  })
+
   it('is the default admin too, who is told to a host as an administrator', async () => {
     const told: boolean[] = []
     const controller = await createTestController(

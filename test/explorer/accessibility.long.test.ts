@@ -108,7 +108,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it 
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       await look('#/json?kind=edge-routers', () => page.locator('.tick').nth(1).waitFor())
-      await look('#/json?kind=posture-checks&new=true', () => page.getByLabel('Type id').waitFor())
+      await look('#/json?kind=posture-checks&new=true', () => page.getByLabel('Type', { exact: true }).waitFor())
       await look(`#/json?kind=identities&id=${laptop}&as=json`, () => page.locator('.json-text').waitFor())
       expect(found).toEqual([])
     },

@@ -18,7 +18,9 @@ describe.skipIf(!HAS_BROWSER)('the changes of a network', () => {
     const sum = page.locator('.summary')
     await expect
       .poll(() => sum.textContent())
-      .toMatch(/^1 person changed 2 identities, deleted 1 service.*; 1 identity lost access to something/)
+      .toMatch(
+        /^1 person changed 2 identities and 1 service policy, deleted 1 service; 1 identity lost access to something/,
+      )
     await page.getByLabel('Kind').selectOption('services')
     await expect.poll(() => sum.textContent()).toMatch(/^1 person deleted 1 service;? ?/)
     expect(await page.locator('.audit').textContent()).not.toContain('identity')

@@ -147,6 +147,21 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
         'Manage',
         'Set up',
       ])
+      const [wiki] = (await net.admin.call('GET /services', { query: { filter: 'name = "wiki"' } })).data
+      await page.evaluate(`location.hash = "#/service?id=${wiki?.id}"`)
+      const notShown = page.getByText(/^Parts that take .* are not shown\.$/)
+      await notShown.waitFor()
+      await expect
+        .poll(() => notShown.textContent())
+        .toBe(
+          'Parts that take ops.read, router.read, service-edge-router-policy.read, service-policy.read and terminator.read are not shown.',
+        )
+      expect(await page.locator('.refused:visible').count()).toBe(0)
+      expect(await page.locator('.entity-head').getByRole('link').allTextContents()).toEqual([
+        '#internal',
+        'Manage',
+        'JSON',
+      ])
       await page.evaluate('location.hash = "#/graph"')
       await page.getByText('Reach takes the permissions service-policy.read, identity.read.').waitFor()
       await page.getByRole('link', { name: 'Manage' }).click()

@@ -28,13 +28,33 @@ describe.skipIf(!HAS_BROWSER)('obstacles between an identity and a service', () 
       expect.stringMatching(/^4\.Create a Bind service policy that selects 'payroll'.*Fill in the form/),
     ])
     // The form is filled in, and what it makes takes the obstacle away.
-    await steps.nth(1).getByRole('link').click()
+    await steps.nth(1).getByRole('link', { name: 'Fill in the form' }).click()
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('edge routers of laptop')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('link', { name: 'Its page' }).waitFor()
     await page.evaluate(`location.hash = "#/why?${about}"`)
     await page.getByRole('heading', { name: 'What is missing: 3 steps' }).waitFor()
     expect(problems).toEqual([])
+  }, 60_000)
+
+  it('are told in sentences whose names lead to their pages, with instants in the words of the reader', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const [laptop] = (await net.admin.call('GET /identities', { query: { filter: 'name = "laptop"' } })).data
+    const [wiki] = (await net.admin.call('GET /services', { query: { filter: 'name = "wiki"' } })).data
+    const { page } = await openPage(url)
+    await logIn(page)
+    await page.locator('.findings a').first().waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').slice(-2).join('/')))
+    await page.evaluate(`location.hash = "#/why?identity=${laptop?.id}&service=${wiki?.id}"`)
+    const words = page.locator('.sentences')
+    await words.getByRole('link', { name: 'staff-wiki' }).first().waitFor()
+    await words.getByRole('link', { name: 'laptop' }).first().waitFor()
+    expect(await words.textContent()).not.toMatch(/\d{4}-\d\d-\d\dT/)
+    await expect.poll(() => page.getByRole('combobox', { name: 'Identity' }).inputValue()).toBe('laptop')
+    // The explanation names both, and several suggestions are about one entity.
+    expect(asked.filter((path) => path.startsWith('services/')).length).toBeLessThanOrEqual(1)
+    expect(asked.filter((path) => path.startsWith('identities/')).length).toBeLessThanOrEqual(1)
   }, 60_000)
 
   it('are said of what a change would give: devices and services, with what would connect', async () => {

@@ -22,7 +22,7 @@ describe.skipIf(!HAS_BROWSER)('a network that is set up in the explorer', () => 
     await page.getByRole('button', { name: 'Save' }).waitFor()
     await page.evaluate('location.hash = "#/json?kind=configs&new=true"')
     await page.getByLabel('Name', { exact: true }).fill('wiki-host')
-    await page.getByLabel('Config type id').selectOption({ label: 'host.v1' })
+    await page.getByLabel('Config type').selectOption({ label: 'host.v1' })
     await page.getByRole('group', { name: 'Settings' }).getByLabel('Address', { exact: true }).fill('127.0.0.1')
     await page.getByLabel('Port', { exact: true }).fill('8080')
     await page.getByLabel('Protocol', { exact: true }).selectOption('tcp')

@@ -52,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)('the tables of the explorer', () => {
     await expect.poll(async () => (await namesIn(page))[0]).toBe('device-58')
     expect(await page.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('descending')
     await page.getByText('Columns', { exact: true }).first().click()
-    await page.getByLabel('SDK').check()
+    await page.getByRole('checkbox', { name: 'SDK' }).check()
     await page.getByRole('columnheader', { name: 'SDK' }).waitFor()
     await page.reload()
     await expect.poll(async () => (await namesIn(page))[0]).toBe('device-58')

@@ -51,6 +51,20 @@ describe.skipIf(!HAS_BROWSER)('traffic with numbers', () => {
     expect(problems).toEqual([])
   }, 90_000)
 
+  it('has the numbers of a circuit below each other on a phone, and no name of one letter a line', async () => {
+    const { net, url } = await serveTraffic(MODEL)
+    const connection = await net.as('anna').dial('wiki')
+    connection.on('error', () => undefined).write(Buffer.alloc(60_000))
+    const { page } = await openPage(`${url}#/live`, { viewport: { width: 390, height: 844 } })
+    await logIn(page)
+    const circuits = page.getByRole('region', { name: 'Circuits now: 1' })
+    await circuits.getByRole('link', { name: 'anna' }).waitFor()
+    const heights = await circuits
+      .locator('td a')
+      .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().height))
+    expect(Math.max(...heights)).toBeLessThan(25)
+  }, 90_000)
+
   it('draws routers with their links, and says the same in a table', async () => {
     const { url } = await serveExplorer({ model: MODEL })
     const { page, problems } = await openPage(`${url}#/live`)

@@ -38,6 +38,7 @@ describe.skipIf(!HAS_BROWSER)('the page of changes', () => {
     await page.getByRole('button', { name: 'Yes, take it back' }).click()
     await expect.poll(attributes).toEqual([...(before ?? []), 'later'].sort())
     await expect.poll(() => undo.count()).toBeGreaterThan(2)
+    await page.getByText('took a change back: changed identity laptop').waitFor()
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([])
   }, 90_000)
 

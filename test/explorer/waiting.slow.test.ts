@@ -43,6 +43,48 @@ describe.skipIf(!HAS_BROWSER)('a picture that is slow, or fails', () => {
     await page.locator('.map .group').first().waitFor()
   }, 60_000)
 
+  it.each([
+    ['why', '**/explain', ".why-body [role='status']"],
+    ['manage?kind=identities', '**/identities?**', '.list td a'],
+    ['json?kind=services', '**/services?**', '.list td a'],
+    ['changes', '**/audit?**', '.audit li'],
+  ])(
+    'is answered by itself once the controller is there again: %s',
+    async (view, request, result) => {
+      const { net, url } = await serveExplorer({ model: NETWORK })
+      const [identity] = (await net.admin.call('GET /identities', { query: { filter: 'name = "laptop"' } })).data
+      const [service] = (await net.admin.call('GET /services', { query: { filter: 'name = "wiki"' } })).data
+      const { page } = await openPage(url)
+      await logIn(page)
+      await page.locator('.findings a').first().waitFor()
+      await page.route(request, (route) => route.abort())
+      const about = view === 'why' ? `?identity=${identity?.id}&service=${service?.id}` : ''
+      await page.evaluate(`location.hash = "#/${view}${about}"`)
+      const problem = page.locator('main').getByRole('alert').filter({ hasText: 'The controller was not reached.' })
+      await problem.getByRole('button', { name: 'Try again' }).waitFor()
+      await page.unroute(request)
+      await page.locator(result).first().waitFor({ timeout: 10_000 })
+      expect(await problem.count()).toBe(0)
+    },
+    60_000,
+  )
+
+  it('may be asked for again where a link to a trial was not answered', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const [identity] = (await net.admin.call('GET /identities', { query: { filter: 'name = "laptop"' } })).data
+    const { page } = await openPage(url)
+    await logIn(page)
+    await page.locator('.findings a').first().waitFor()
+    await page.route('**/identities/*', (route) => route.abort())
+    await page.evaluate(`location.hash = "#/what-if?change=attributes&of=identities&id=${identity?.id}&add=hosts"`)
+    const again = page.getByRole('button', { name: 'Try again' })
+    await again.waitFor()
+    await page.unroute('**/identities/*')
+    await again.click()
+    await page.getByRole('heading', { name: 'Identity laptop' }).waitFor()
+    await page.getByRole('button', { name: 'Take #hosts away' }).waitFor()
+  }, 60_000)
+
   it('keeps what each of two fields was given whose answers come together', async () => {
     const { url } = await serveExplorer({ model: NETWORK })
     const { page } = await openPage(`${url}#/why`)

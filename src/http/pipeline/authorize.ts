@@ -1,5 +1,5 @@
 import { ControllerError, TokenRefused } from '../../base/errors.ts'
-import { type Call, type Caller, callerOf, requireReading } from '../../context/call.ts'
+import { type Call, type Caller, callerOf, refusalWithout, requireReading } from '../../context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import { attributesHeld, hasRights, isAdministrator, permits } from '../../facts/authority/authority.rules.ts'
 import type { Access, OperationShape } from '../operations/operation.ts'
@@ -14,13 +14,15 @@ import { HttpRefusal } from './problem.ts'
 export function authorize({ access, reads = [] }: Pick<OperationShape, 'access' | 'reads'>, call: Call): void {
   if (access === 'public' || call.by === 'system') return
   const caller = callerOf(call)
-  if (!isAllowed(access, caller)) throw refusalOf(caller)
+  if (!isAllowed(access, caller)) throw refusalOf(caller, access)
   requireReading(call, reads)
 }
 
-function refusalOf({ missing: { signer, signerProblem = 'missing' } }: Caller): ControllerError {
+function refusalOf({ missing, isFullyAuthenticated }: Caller, access: Access): ControllerError {
+  const { signer, signerProblem = 'missing' } = missing
   if (signer !== undefined) return new TokenRefused('secondary', signerProblem, [signer])
-  return new ControllerError('UNAUTHORIZED')
+  const isLacking = isFullyAuthenticated && typeof access === 'object'
+  return isLacking ? refusalWithout(access) : new ControllerError('UNAUTHORIZED')
 }
 
 /** The challenge of a session that may go on, but needs a token of an external signer to be complete. */

@@ -62,17 +62,17 @@ async function ask({ send }: Apis, path: string, init: RequestInit): Promise<unk
   const answer: unknown = await response.json()
   if (response.ok) return answer
   const refusal = memberOf(answer, 'error')
-  const [code, message] = [memberOf(refusal, 'code'), memberOf(refusal, 'message')]
-  const [field, reason] = [
-    memberOf(memberOf(refusal, 'cause'), 'field'),
-    memberOf(memberOf(refusal, 'cause'), 'reason'),
-  ]
+  const textOf = (of: unknown, name: string) => {
+    const text = memberOf(of, name)
+    return typeof text === 'string' ? text : undefined
+  }
+  const cause = memberOf(refusal, 'cause')
+  const [code, message] = [textOf(refusal, 'code'), textOf(refusal, 'message')]
+  const [field, reason, detail] = [textOf(cause, 'field'), textOf(cause, 'reason'), textOf(cause, 'message')]
   throw new ApiError(response.status, {
-    ...(typeof code === 'string' && { code }),
-    ...(typeof message === 'string' && { message }),
-    ...(typeof reason === 'string' && {
-      cause: { reason: typeof field === 'string' ? `${field}: ${reason}` : reason },
-    }),
+    ...(code && { code }),
+    ...(message && { message }),
+    cause: { ...(reason && { reason: field ? `${field}: ${reason}` : reason }), ...(detail && { message: detail }) },
   })
 }
 

@@ -5,8 +5,9 @@ import { hrefOf, place } from '../navigation/place.ts'
 import { announced } from '../parts/announcements.ts'
 import { Name } from '../parts/name.tsx'
 import { SearchBox } from '../parts/search-box.tsx'
-import { logOut, mayRead, type OpenSession, session } from '../session/session.ts'
-import { VIEWS, type View } from './views.ts'
+import { logOut, type OpenSession } from '../session/session.ts'
+import { lackedBy } from '../session/view-rights.ts'
+import { VIEWS } from './views.ts'
 
 /** The navigation, the open view, and its announcements for screen readers. */
 export function Shell({ session: user }: { session: OpenSession }) {
@@ -14,7 +15,7 @@ export function Shell({ session: user }: { session: OpenSession }) {
   const isUnknown = place.value.view !== '' && open?.name !== place.value.view
   const main = useRef<HTMLElement>(null)
   const label = open?.label ?? ''
-  const lacked = open && lackedBy(open)
+  const lacked = open && lackedBy(open.name)
   useEffect(() => {
     document.title = `${label} · Portcullis explorer`
   }, [label])
@@ -29,11 +30,13 @@ export function Shell({ session: user }: { session: OpenSession }) {
           <span>Portcullis</span>
         </span>
         <nav aria-label="Views">
-          {VIEWS.filter((view) => view.isHidden !== true && lackedBy(view) === undefined).map(({ name, label }) => (
-            <a key={name} href={hrefOf(name)} aria-current={name === open?.name ? 'page' : undefined}>
-              {label}
-            </a>
-          ))}
+          {VIEWS.filter((view) => view.isHidden !== true && lackedBy(view.name) === undefined).map(
+            ({ name, label }) => (
+              <a key={name} href={hrefOf(name)} aria-current={name === open?.name ? 'page' : undefined}>
+                {label}
+              </a>
+            ),
+          )}
         </nav>
         <SearchBox apis={user.apis} />
         <span class="who">
@@ -48,7 +51,11 @@ export function Shell({ session: user }: { session: OpenSession }) {
       </header>
       <main id="view" ref={main} tabIndex={-1} aria-label={label}>
         {isUnknown && <p class="note">There is no view of the name {place.value.view}.</p>}
-        {lacked !== undefined && <p class="empty">{lacked}</p>}
+        {lacked !== undefined && (
+          <p class="empty">
+            {label} takes {lacked}. An administrator can give you that.
+          </p>
+        )}
         {open && lacked === undefined && <open.show key={open.name} apis={user.apis} />}
       </main>
       <News />
@@ -86,18 +93,6 @@ function News() {
       )}
     </div>
   )
-}
-
-/** Why the logged in user sees nothing in a view; undefined for a user who may read what it is made of. */
-function lackedBy({ label, reads }: View): string | undefined {
-  if (reads === undefined || reads.length === 0) {
-    const { isAdmin = false, permissions = [] } = session.value ?? {}
-    const isOpen = reads === undefined || isAdmin || permissions.length > 0
-    return isOpen ? undefined : `${label} takes any permission, and you have none. An administrator can give it.`
-  }
-  const missing = reads.filter((kind) => !mayRead(kind)).map((kind) => `${kind}.read`)
-  if (missing.length === 0) return undefined
-  return `${label} takes the ${missing.length === 1 ? 'permission' : 'permissions'} ${missing.join(', ')}. An administrator can give you that.`
 }
 
 /** Every permission except read permissions allows some writes. */

@@ -16,8 +16,6 @@ export interface View {
   readonly label: string
   /** Whether only links lead to it. */
   readonly isHidden?: boolean
-  /** The kinds of entities that its user must be allowed to read, as permissions name them; any kind for `[]`. */
-  readonly reads?: readonly string[]
   readonly show: ComponentType<{ readonly apis: Apis }>
 }
 
@@ -33,15 +31,13 @@ const ENTITY_VIEWS: Readonly<Record<string, string>> = {
   attribute: 'Role attribute',
 }
 
-const ACCESS = ['service-policy', 'identity', 'service']
-
 export const VIEWS: readonly View[] = [
   { name: 'start', label: 'Overview', show: StartView },
-  { name: 'graph', label: 'Reach', show: MapView, reads: ACCESS },
-  { name: 'why', label: 'Why', show: WhyView, reads: [...ACCESS, 'posture-check', 'router'] },
-  { name: 'what-if', label: 'What if', show: WhatIfView, reads: ACCESS },
-  { name: 'live', label: 'Live', show: LiveView, reads: [] },
-  { name: 'changes', label: 'Changes', show: ChangesView, reads: [] },
+  { name: 'graph', label: 'Reach', show: MapView },
+  { name: 'why', label: 'Why', show: WhyView },
+  { name: 'what-if', label: 'What if', show: WhatIfView },
+  { name: 'live', label: 'Live', show: LiveView },
+  { name: 'changes', label: 'Changes', show: ChangesView },
   { name: 'manage', label: 'Manage', show: ManageView },
   { name: 'json', label: 'Set up', show: JsonView },
   ...Object.entries(ENTITY_VIEWS).map(([name, label]) => ({

@@ -123,6 +123,7 @@ function Sentence({ entries }: { entries: readonly AuditEntry[] }) {
   return (
     <>
       {entries[0] && <Actor entry={entries[0]} />}
+      {entries[0]?.facts.undoes !== undefined && ' took a change back:'}
       {deeds.map((of, place) => {
         const { type = '', entity = null } = of[0] ?? {}
         return (

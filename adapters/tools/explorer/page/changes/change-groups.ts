@@ -61,7 +61,8 @@ function requestOf({ requestId, at, actor }: AuditEntry): string {
   return requestId ?? `${at} ${actor?.id}`
 }
 
-function isBeside({ entity }: AuditEntry): boolean {
+/** Reports whether a record is of a kind that comes and goes with others. */
+export function isBeside({ entity }: AuditEntry): boolean {
   return entity !== null && BESIDE.has(entity.kind)
 }
 

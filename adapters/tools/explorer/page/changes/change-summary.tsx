@@ -1,9 +1,11 @@
+import { listed } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { isLoss, isOfNothing } from '../events/network-event.ts'
 import { readTimeline } from '../events/read-timeline.ts'
 import { pluralName } from '../parts/kind-names.ts'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { isBeside } from './change-groups.ts'
 import type { AuditEntry } from './consequences.tsx'
 
 /** Records that a summary counts at most: the API answers no more at once. */
@@ -31,19 +33,20 @@ export function ChangeSummary({ apis, entries, since }: Props) {
   )
 }
 
-/** `3 people changed 14 service policies and created 2 identities`. */
+/** `3 people changed 14 service policies, created 2 identities and 1 service`; of bookkeeping that came with it nothing. */
 function summaryText(entries: readonly AuditEntry[]): string {
-  const made = entries.filter(({ actor }) => actor !== null)
+  const made = entries.filter((entry) => entry.actor !== null && entry.type in DEEDS && !isBeside(entry))
   const people = new Set(made.map(({ actor }) => actor?.id)).size
   if (people === 0) return ''
   const deeds = [...Map.groupBy(made, ({ type, entity }) => `${DEEDS[type] ?? ''} ${entity?.kind}`)]
     .map(([deed, of]) => ({ deed, count: new Set(of.map(({ entity }) => entity?.id)).size }))
     .sort((a, b) => b.count - a.count)
-  const words = deeds.slice(0, MOST_KINDS).map(({ deed, count }) => {
-    const [verb = '', kind = ''] = deed.split(' ')
-    return `${verb} ${numberText(count)} ${pluralName(kind, count)}`
+  const verbs = Map.groupBy(deeds.slice(0, MOST_KINDS), ({ deed }) => deed.split(' ')[0] ?? '')
+  const words = [...verbs].map(([verb, of]) => {
+    const kinds = of.map(({ deed, count }) => `${numberText(count)} ${pluralName(deed.split(' ')[1] ?? '', count)}`)
+    return `${verb} ${deeds.length > MOST_KINDS ? kinds.join(', ') : listed(kinds)}`
   })
-  const rest = deeds.length > words.length ? ' and more' : ''
+  const rest = deeds.length > MOST_KINDS ? ' and more' : ''
   return `${numberText(people)} ${people === 1 ? 'person' : 'people'} ${words.join(', ')}${rest}`
 }
 

@@ -3,10 +3,12 @@ import type { Apis } from '../api/apis.ts'
 import { COLLECTIONS } from '../api/collections.ts'
 import { isChange, isOfNetwork } from '../events/network-event.ts'
 import { aboutNow, hrefOf, place, stay } from '../navigation/place.ts'
+import { Choice } from '../parts/choice.tsx'
 import { Finder } from '../parts/finder.tsx'
 import { pluralName } from '../parts/kind-names.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { zoneText } from '../parts/time-text.ts'
+import { Toggle } from '../parts/toggle.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { AuditList } from './audit-list.tsx'
 import { ChangeSummary, MOST_COUNTED } from './change-summary.tsx'
@@ -58,32 +60,23 @@ export function ChangesView({ apis }: { apis: Apis }) {
     <section class="reading">
       <div class="bar">
         <h1>Changes</h1>
-        <label class="inline">
-          of
-          <select value={String(hours)} onChange={({ currentTarget }) => show({ hours: currentTarget.value })}>
-            {SPANS.map((span) => (
-              <option key={span.hours} value={String(span.hours)}>
-                {span.label}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="toggle">
-          <input
-            type="checkbox"
-            checked={isAccess}
-            onChange={({ currentTarget }) => show({ of: currentTarget.checked ? 'access' : undefined })}
-          />
-          only of what decides access
-        </label>
-        <label class="toggle">
-          <input
-            type="checkbox"
-            checked={isWhole}
-            onChange={({ currentTarget }) => show({ of: currentTarget.checked ? 'all' : undefined })}
-          />
-          with sessions and terminators
-        </label>
+        <Choice
+          isInline
+          label="of"
+          value={String(hours)}
+          of={SPANS.map((span) => [String(span.hours), span.label])}
+          onChange={(value) => show({ hours: value })}
+        />
+        <Toggle
+          label="only of what decides access"
+          isOn={isAccess}
+          onChange={(isOn) => show({ of: isOn ? 'access' : undefined })}
+        />
+        <Toggle
+          label="with sessions and terminators"
+          isOn={isWhole}
+          onChange={(isOn) => show({ of: isOn ? 'all' : undefined })}
+        />
         <span class="muted">Times are {zoneText()}.</span>
       </div>
       <div class="row narrowing">
@@ -95,17 +88,12 @@ export function ChangesView({ apis }: { apis: Apis }) {
           text={actor && (about.get('by') ?? actor)}
           onPick={({ id, name }) => show({ actor: id, by: name })}
         />
-        <label>
-          Kind
-          <select value={kind ?? ''} onChange={({ currentTarget }) => show({ kind: currentTarget.value || undefined })}>
-            <option value="">Any kind</option>
-            {COLLECTIONS.map((one) => (
-              <option key={one} value={one}>
-                {pluralName(one, 2)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Kind"
+          value={kind ?? ''}
+          of={[['', 'Any kind'], ...COLLECTIONS.map((one) => [one, pluralName(one, 2)] as const)]}
+          onChange={(value) => show({ kind: value || undefined })}
+        />
         <Finder
           apis={apis}
           label="Entity"

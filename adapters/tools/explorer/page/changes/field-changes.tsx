@@ -4,6 +4,7 @@ import { readJson } from '../api/read-json.ts'
 import { isOfNothing } from '../events/network-event.ts'
 import { RoleLinks } from '../parts/attribute-link.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
+import { SELECTED_BY } from '../parts/kind-names.ts'
 import { Name } from '../parts/name.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { valueText, wordsOf } from '../parts/words.ts'
@@ -47,7 +48,7 @@ function Field({ field, change }: { field: string; change: { before?: unknown; a
     const { gone, come } = moved
     return (
       <>
-        <dt>{wordsOf(field.replace(/Id$/, ''))}</dt>
+        <dt>{wordsOf(field)}</dt>
         <dd>
           {gone.map((one) => (
             <span key={`gone ${one}`} class="loss">
@@ -65,7 +66,7 @@ function Field({ field, change }: { field: string; change: { before?: unknown; a
   }
   return (
     <>
-      <dt>{wordsOf(field.replace(/Id$/, ''))}</dt>
+      <dt>{wordsOf(field)}</dt>
       <dd>
         {change.before !== undefined && (
           <span class="loss">
@@ -90,10 +91,7 @@ const KIND_OF: Readonly<Record<string, string>> = {
   routerId: 'edge-routers',
   authPolicyId: 'auth-policies',
   configTypeId: 'config-types',
-  identityRoles: 'identities',
-  serviceRoles: 'services',
-  edgeRouterRoles: 'edge-routers',
-  postureCheckRoles: 'posture-checks',
+  ...SELECTED_BY,
 }
 
 /** An entry of a list. An entry of a role list links to the page of its entity or role attribute. */

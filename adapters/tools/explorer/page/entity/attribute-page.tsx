@@ -2,7 +2,7 @@ import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { NameList } from '../parts/name-list.tsx'
 import { ScopeMembers } from '../parts/scope-members.tsx'
-import { Frame, Part } from './entity-page.tsx'
+import { Frame, NamesPart, Part } from './entity-page.tsx'
 
 /** The role lists in which role attributes of a kind stand, by the kind of policy. */
 const FIELDS: Readonly<Record<string, Readonly<Partial<Record<PolicyKind, string>>>>> = {
@@ -22,14 +22,8 @@ const POLICY_KINDS = [
 
 /** One role attribute: its holders, and the policies that select by it. */
 export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: string; attribute: string }) {
-  const { management } = apis
   const scoped = SCOPED.find((one) => one === kind)
   const quoted = JSON.stringify(attribute)
-  const lists = {
-    'service-policies': (page: Page) => management.call('GET /service-policies', page),
-    'edge-router-policies': (page: Page) => management.call('GET /edge-router-policies', page),
-    'service-edge-router-policies': (page: Page) => management.call('GET /service-edge-router-policies', page),
-  }
   return (
     <Frame
       one={`role attribute of ${kind.replaceAll('-', ' ')}`}
@@ -49,28 +43,21 @@ export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: str
           {scoped ? (
             <ScopeMembers apis={apis} kind={scoped} scope={JSON.stringify([{ any: [attribute] }])} />
           ) : (
-            <NameList
-              kind="posture-checks"
-              reasons={[apis]}
-              read={(page) => management.call('GET /posture-checks', page)}
-              filter={`anyOf(roleAttributes) = ${quoted}`}
-              empty="Nobody."
-            />
+            <NameList apis={apis} kind="posture-checks" filter={`anyOf(roleAttributes) = ${quoted}`} empty="Nobody." />
           )}
         </Part>
         {POLICY_KINDS.map(({ kind: policies, title }) => {
           const field = FIELDS[kind]?.[policies]
           return (
             field && (
-              <Part key={policies} title={title}>
-                <NameList
-                  kind={policies}
-                  reasons={[apis]}
-                  read={lists[policies]}
-                  filter={`anyOf(${field}) = ${JSON.stringify(`#${attribute}`)}`}
-                  empty="None."
-                />
-              </Part>
+              <NamesPart
+                key={policies}
+                apis={apis}
+                title={title}
+                kind={policies}
+                filter={`anyOf(${field}) = ${JSON.stringify(`#${attribute}`)}`}
+                empty="None."
+              />
             )
           )
         })}
@@ -78,5 +65,3 @@ export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: str
     </Frame>
   )
 }
-
-type Page = Parameters<Parameters<typeof NameList>[0]['read']>[0]

@@ -1,8 +1,7 @@
-import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
-import { NameList } from '../parts/name-list.tsx'
-import { EntityPage, Part } from './entity-page.tsx'
+import { valueText, wordsOf } from '../parts/words.ts'
+import { EntityPage, NamesPart, Part } from './entity-page.tsx'
 
 /** Members that every entity has; the other members of a check are its conditions. */
 const COMMON = new Set([
@@ -41,21 +40,19 @@ export function CheckPage({ apis, id }: { apis: Apis; id: string }) {
                 .filter(([name]) => !COMMON.has(name))
                 .map(([name, value]) => (
                   <>
-                    <dt>{name}</dt>
-                    <dd>{visibleLine(typeof value === 'string' ? value : JSON.stringify(value))}</dd>
+                    <dt>{wordsOf(name)}</dt>
+                    <dd>{valueText(name, value)}</dd>
                   </>
                 ))}
             </dl>
           </Part>
-          <Part title="Service policies that ask for it">
-            <NameList
-              kind="service-policies"
-              reasons={[apis, id]}
-              read={(page) => management.call('GET /service-policies', page)}
-              filter={`anyOf(postureCheckRoles) in [${rolesThatSelect(id, check.roleAttributes ?? [])}]`}
-              empty="None: nobody is asked for it."
-            />
-          </Part>
+          <NamesPart
+            apis={apis}
+            title="Service policies that ask for it"
+            kind="service-policies"
+            filter={`anyOf(postureCheckRoles) in [${rolesThatSelect(id, check.roleAttributes ?? [])}]`}
+            empty="None: nobody is asked for it."
+          />
         </div>
       )}
     </EntityPage>

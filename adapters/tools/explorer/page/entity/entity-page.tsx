@@ -9,8 +9,11 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { KIND_NAMES } from '../parts/kind-names.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
+import { NameList } from '../parts/name-list.tsx'
+import { NotShown } from '../parts/not-shown.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { lackedBy } from '../session/view-rights.ts'
 
 /** The head of a page: the name, and facts beside it. */
 export interface Head {
@@ -87,7 +90,7 @@ export function Frame({ one, kind, name, state, roleAttributes, links = [], json
           )}
         </div>
         <div class="actions">
-          {links.map(({ label, href }, place) => (
+          {links.filter(mayFollow).map(({ label, href }, place) => (
             <a key={label} class={place === 0 ? 'button primary' : 'button'} href={href}>
               {label}
             </a>
@@ -101,8 +104,14 @@ export function Frame({ one, kind, name, state, roleAttributes, links = [], json
         </div>
       </header>
       {children}
+      <NotShown />
     </section>
   )
+}
+
+/** Reports whether the view of a link shows anything to the logged in user. */
+function mayFollow({ href }: { readonly href: string }): boolean {
+  return lackedBy(/\w[\w-]*/.exec(href)?.[0] ?? '') === undefined
 }
 
 /** A part of a page. */
@@ -112,6 +121,45 @@ export function Part({ title, children }: { title: string; children: ComponentCh
       <h2>{title}</h2>
       {children}
     </section>
+  )
+}
+
+type NamesProps = Parameters<typeof NameList>[0] & { readonly title: string }
+
+/** A part of a page with the entities of a list. */
+export function NamesPart({ title, ...list }: NamesProps) {
+  return (
+    <Part title={title}>
+      <NameList {...list} />
+    </Part>
+  )
+}
+
+interface ListProps<T> {
+  readonly title: string
+  readonly empty?: string
+  readonly read: (signal: AbortSignal) => Promise<{ readonly data: readonly T[] }>
+  readonly reasons: readonly unknown[]
+  readonly concerns?: Concern
+  readonly keyOf: (one: T) => string
+  readonly children: (one: T) => ComponentChildren
+}
+
+/** A part of a page with a line for each entry of an answer. */
+export function ListPart<T>({ title, empty, read, reasons, concerns, keyOf, children }: ListProps<T>) {
+  const answer = useAnswer(async (signal) => (await read(signal)).data, reasons, concerns)
+  return (
+    <Part title={title}>
+      <Loaded answer={answer} isEmpty={(list) => list.length === 0} {...(empty && { empty })}>
+        {(list) => (
+          <ul class="plain">
+            {list.map((one) => (
+              <li key={keyOf(one)}>{children(one)}</li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Part>
   )
 }
 

@@ -4,7 +4,7 @@ import { place } from '../navigation/place.ts'
 import { AttributePage } from './attribute-page.tsx'
 import { CheckPage } from './check-page.tsx'
 import { IdentityPage } from './identity-page.tsx'
-import { EdgeRouterPolicyPage, ServiceEdgeRouterPolicyPage, ServicePolicyPage } from './policy-page.tsx'
+import { RouterPolicyPage, ServicePolicyPage } from './policy-page.tsx'
 import { RouterPage } from './router-page.tsx'
 import { ServicePage } from './service-page.tsx'
 
@@ -14,8 +14,8 @@ const PAGES: Readonly<Record<string, ComponentType<{ readonly apis: Apis; readon
   service: ServicePage,
   router: RouterPage,
   policy: ServicePolicyPage,
-  'edge-router-policy': EdgeRouterPolicyPage,
-  'service-edge-router-policy': ServiceEdgeRouterPolicyPage,
+  'edge-router-policy': (props) => <RouterPolicyPage {...props} kind="edge-router-policies" />,
+  'service-edge-router-policy': (props) => <RouterPolicyPage {...props} kind="service-edge-router-policies" />,
   check: CheckPage,
 }
 

@@ -1,7 +1,7 @@
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { type Role, RoleLinks } from '../parts/attribute-link.tsx'
-import { type ListPage, NameList } from '../parts/name-list.tsx'
+import { NameList } from '../parts/name-list.tsx'
 import { EntityPage, Part } from './entity-page.tsx'
 
 interface Props {
@@ -14,7 +14,7 @@ const NO_EFFECT = 'It selects nothing: the policy has no effect.'
 /** One service policy: its entries with the identities and services that they select, its posture checks, and its changes. */
 export function ServicePolicyPage({ apis, id }: Props) {
   const { management } = apis
-  const params = { id }
+  const own = `service-policies/${id}`
   return (
     <EntityPage
       apis={apis}
@@ -32,20 +32,8 @@ export function ServicePolicyPage({ apis, id }: Props) {
     >
       {(policy) => (
         <div class="columns">
-          <Side
-            title="Identities"
-            kind="identities"
-            roles={policy.identityRolesDisplay}
-            reasons={[apis, id]}
-            read={(page) => management.call('GET /service-policies/{id}/identities', { params, ...page })}
-          />
-          <Side
-            title="Services"
-            kind="services"
-            roles={policy.serviceRolesDisplay}
-            reasons={[apis, id]}
-            read={(page) => management.call('GET /service-policies/{id}/services', { params, ...page })}
-          />
+          <Side apis={apis} title="Identities" kind="identities" of={own} roles={policy.identityRolesDisplay} />
+          <Side apis={apis} title="Services" kind="services" of={own} roles={policy.serviceRolesDisplay} />
           <Part title="Posture checks">
             <p class="chips">
               <RoleLinks kind="posture-checks" roles={policy.postureCheckRolesDisplay ?? []} />
@@ -57,74 +45,20 @@ export function ServicePolicyPage({ apis, id }: Props) {
   )
 }
 
-/** One edge router policy: its identities and their edge routers. */
-export function EdgeRouterPolicyPage({ apis, id }: Props) {
+/** A policy that gives edge routers to the entities of its other side, which are identities or services. */
+export function RouterPolicyPage({ apis, id, kind }: Props & { readonly kind: RouterPolicyKind }) {
   const { management } = apis
-  const params = { id }
+  const own = `${kind}/${id}`
   return (
-    <RouterPolicyPage
-      apis={apis}
-      id={id}
-      kind="edge-router-policies"
-      title="Identities"
-      of="identities"
-      read={(request) => management.call('GET /edge-router-policies/{id}', request)}
-      rolesOf={({ identityRolesDisplay }) => identityRolesDisplay}
-      selected={(page) => management.call('GET /edge-router-policies/{id}/identities', { params, ...page })}
-      edgeRouters={(page) => management.call('GET /edge-router-policies/{id}/edge-routers', { params, ...page })}
-    />
-  )
-}
-
-/** One service edge router policy: its services and their edge routers. */
-export function ServiceEdgeRouterPolicyPage({ apis, id }: Props) {
-  const { management } = apis
-  const params = { id }
-  return (
-    <RouterPolicyPage
-      apis={apis}
-      id={id}
-      kind="service-edge-router-policies"
-      title="Services"
-      of="services"
-      read={(request) => management.call('GET /service-edge-router-policies/{id}', request)}
-      rolesOf={({ serviceRolesDisplay }) => serviceRolesDisplay}
-      selected={(page) => management.call('GET /service-edge-router-policies/{id}/services', { params, ...page })}
-      edgeRouters={(page) =>
-        management.call('GET /service-edge-router-policies/{id}/edge-routers', { params, ...page })
-      }
-    />
-  )
-}
-
-/** A policy that gives edge routers to the entities of its other side. */
-interface RouterPolicy {
-  readonly name: string
-  readonly semantic: string
-  readonly isSystem?: boolean
-  readonly edgeRouterRolesDisplay: readonly Role[]
-}
-
-interface RouterPolicyProps<T extends RouterPolicy> extends Props {
-  readonly kind: string
-  readonly title: string
-  /** The kind of the other side. */
-  readonly of: string
-  readonly read: Parameters<typeof EntityPage<T>>[0]['read']
-  readonly rolesOf: (policy: T) => readonly Role[]
-  readonly selected: SideProps['read']
-  readonly edgeRouters: SideProps['read']
-}
-
-function RouterPolicyPage<T extends RouterPolicy>(props: RouterPolicyProps<T>) {
-  const { apis, id, kind, title, of, read, rolesOf, selected, edgeRouters } = props
-  const reasons = [apis, id]
-  return (
-    <EntityPage
+    <EntityPage<RouterPolicy>
       apis={apis}
       kind={kind}
       id={id}
-      read={read}
+      read={(request) =>
+        kind === 'edge-router-policies'
+          ? management.call('GET /edge-router-policies/{id}', request)
+          : management.call('GET /service-edge-router-policies/{id}', request)
+      }
       head={({ name, semantic, isSystem }) => ({
         name,
         state: `${semanticText(semantic)}${isSystem ? ' · made by the controller for a router' : ''}`,
@@ -132,36 +66,46 @@ function RouterPolicyPage<T extends RouterPolicy>(props: RouterPolicyProps<T>) {
     >
       {(policy) => (
         <div class="columns">
-          <Side title={title} kind={of} roles={rolesOf(policy)} reasons={reasons} read={selected} />
-          <Side
-            title="Edge routers"
-            kind="edge-routers"
-            roles={policy.edgeRouterRolesDisplay}
-            reasons={reasons}
-            read={edgeRouters}
-          />
+          {kind === 'edge-router-policies' ? (
+            <Side apis={apis} title="Identities" kind="identities" of={own} roles={policy.identityRolesDisplay} />
+          ) : (
+            <Side apis={apis} title="Services" kind="services" of={own} roles={policy.serviceRolesDisplay} />
+          )}
+          <Side apis={apis} title="Edge routers" kind="edge-routers" of={own} roles={policy.edgeRouterRolesDisplay} />
         </div>
       )}
     </EntityPage>
   )
 }
 
+type RouterPolicyKind = 'edge-router-policies' | 'service-edge-router-policies'
+
+interface RouterPolicy {
+  readonly name: string
+  readonly semantic: string
+  readonly isSystem?: boolean
+  readonly identityRolesDisplay?: readonly Role[]
+  readonly serviceRolesDisplay?: readonly Role[]
+  readonly edgeRouterRolesDisplay: readonly Role[]
+}
+
 interface SideProps {
+  readonly apis: Apis
   readonly title: string
   readonly kind: string
+  /** The path of the policy. */
+  readonly of: string
   readonly roles: readonly Role[] | null | undefined
-  readonly reasons: readonly unknown[]
-  readonly read: (page: ListPage) => ReturnType<Parameters<typeof NameList>[0]['read']>
 }
 
 /** One side of a policy: its entries, and the entities that they select now. */
-function Side({ title, kind, roles, reasons, read }: SideProps) {
+function Side({ apis, title, kind, of, roles }: SideProps) {
   return (
     <Part title={title}>
       <p class="chips">
         <RoleLinks kind={kind} roles={roles ?? []} />
       </p>
-      <NameList kind={kind} reasons={reasons} read={read} empty={NO_EFFECT} />
+      <NameList apis={apis} kind={kind} of={`${of}/${kind}`} empty={NO_EFFECT} />
     </Part>
   )
 }

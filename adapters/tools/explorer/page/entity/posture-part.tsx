@@ -54,7 +54,9 @@ function reportsOf(data: object): readonly Report[] {
       if (typeof value !== 'object' || value === null) return []
       const at: unknown = Reflect.get(value, 'lastUpdatedAt')
       if (typeof at !== 'string') return []
-      const members = Object.entries(value).filter(([member, one]) => !NOT_REPORTED.has(member) && one !== null)
+      const members = Object.entries(value).filter(
+        ([member, one]) => !NOT_REPORTED.has(member) && one !== null && one !== '',
+      )
       return [{ name: wordsOf(name), value: valueText(name, Object.fromEntries(members)), at }]
     }),
   )

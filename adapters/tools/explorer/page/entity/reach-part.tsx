@@ -5,6 +5,7 @@ import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { Pager } from '../parts/pager.tsx'
+import { PlainTable } from '../parts/plain-table.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import { Part } from './entity-page.tsx'
@@ -48,53 +49,48 @@ export function ReachPart({ apis, kind, id }: Props) {
       <Loaded answer={answer} isEmpty={({ reached }) => reached.length === 0} empty="None.">
         {({ reached, nextCursor }) => (
           <>
-            <table class="list" data-results>
-              <thead>
-                <tr>
-                  <th scope="col">{other === 'services' ? 'Service' : 'Identity'}</th>
-                  <th scope="col" class="narrow">
-                    May
-                  </th>
-                  <th scope="col">By</th>
-                  <th scope="col" class="narrow">
-                    <span class="unseen">Why</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {reached.map((one) => (
-                  <tr key={one.id}>
-                    <td>
-                      <span class="named">
-                        {one.status && <span class={`dot dot-${one.status}`} title={one.status} />}
-                        <EntityLink kind={other} id={one.id} name={one.name} />
+            <PlainTable
+              rows={reached}
+              keyOf={(one) => one.id}
+              columns={[
+                {
+                  title: other === 'services' ? 'Service' : 'Identity',
+                  cell: (one) => (
+                    <span class="named">
+                      {one.status && <span class={`dot dot-${one.status}`} title={one.status} />}
+                      <EntityLink kind={other} id={one.id} name={one.name} />
+                    </span>
+                  ),
+                },
+                { title: 'May', as: 'narrow', cell: ({ types }) => types.join(', ') },
+                {
+                  title: 'By',
+                  as: 'by',
+                  cell: ({ policies }) =>
+                    policies.map((policy, place) => (
+                      <span key={policy.id}>
+                        {place > 0 && ', '}
+                        <EntityLink kind="service-policies" {...policy} />
+                        {policy.isGuarded && <span class="muted"> if posture passes</span>}
                       </span>
-                    </td>
-                    <td class="narrow">{one.types.join(', ')}</td>
-                    <td class="by">
-                      {one.policies.map((policy, place) => (
-                        <span key={policy.id}>
-                          {place > 0 && ', '}
-                          <EntityLink kind="service-policies" {...policy} />
-                          {policy.isGuarded && <span class="muted"> if posture passes</span>}
-                        </span>
-                      ))}
-                    </td>
-                    <td class="narrow">
-                      <a
-                        href={hrefOf('why', {
-                          identity: kind === 'identities' ? id : one.id,
-                          service: kind === 'services' ? id : one.id,
-                          type: one.types.includes('Dial') ? undefined : 'Bind',
-                        })}
-                      >
+                    )),
+                },
+                {
+                  title: 'Why',
+                  as: 'narrow',
+                  isUnseen: true,
+                  cell: (one) => {
+                    const pair =
+                      kind === 'identities' ? { identity: id, service: one.id } : { identity: one.id, service: id }
+                    return (
+                      <a href={hrefOf('why', { ...pair, type: one.types.includes('Dial') ? undefined : 'Bind' })}>
                         why
                       </a>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+                    )
+                  },
+                },
+              ]}
+            />
             <Pager cursors={cursors} nextCursor={nextCursor} onTurn={setCursors} />
           </>
         )}

@@ -75,7 +75,8 @@ function blankValue(schema: FormSchema): unknown {
 export function valuesOf(schema: FormSchema, entity: Values): Values {
   return Object.fromEntries(
     Object.keys(schema.properties ?? {}).flatMap((name) => {
-      const value = entity[name] ?? entity[`${name}Id`]
+      const [own, id] = [entity[name], entity[`${name}Id`]]
+      const value = id !== undefined && typeof own === 'object' ? id : (own ?? id)
       return value === undefined ? [] : [[name, value]]
     }),
   )

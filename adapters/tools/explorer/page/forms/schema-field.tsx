@@ -1,7 +1,10 @@
 import { useEffect, useId, useState } from 'preact/hooks'
+import { hidesText, visible } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
+import { SELECTED_BY } from '../parts/kind-names.ts'
+import { Toggle } from '../parts/toggle.tsx'
 import { plainly, wordsOf } from '../parts/words.ts'
 import { blankOf, type FormSchema, resolved, typesOf, type Values } from './form-schemas.ts'
 import { ReferenceField, referenceOf } from './reference-field.tsx'
@@ -41,14 +44,7 @@ function SchemaField(props: FieldProps) {
   if (type === 'boolean') {
     return (
       <div class="field">
-        <label class="toggle">
-          <input
-            type="checkbox"
-            checked={value === true}
-            onChange={({ currentTarget }) => props.onChange(currentTarget.checked)}
-          />
-          {label}
-        </label>
+        <Toggle label={label} isOn={value === true} onChange={props.onChange} />
         <Hint of={schema} />
       </div>
     )
@@ -95,6 +91,9 @@ function TextField({ name, schema, value, isRequired, isText, onChange }: FieldP
         />
       )}
       <Hint of={schema} />
+      {isText && hidesText(text) && (
+        <p class="hint doubt">With its invisible characters written out: {visible(text)}</p>
+      )}
     </div>
   )
 }
@@ -143,14 +142,6 @@ function ObjectField(props: FieldProps) {
   )
 }
 
-/** The kinds that role lists select. */
-const SELECTED: Readonly<Record<string, string>> = {
-  identityRoles: 'identities',
-  serviceRoles: 'services',
-  edgeRouterRoles: 'edge-routers',
-  postureCheckRoles: 'posture-checks',
-}
-
 function ListField(props: FieldProps) {
   const { apis, name, kind, schema, root, entity, value, onChange } = props
   const list: readonly unknown[] = Array.isArray(value) ? value : []
@@ -159,7 +150,7 @@ function ListField(props: FieldProps) {
   const items = resolved(schema.items ?? {}, root)
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
   const names = new Map([...shownNames(entity[`${name}Display`]), ...chosen])
-  const selected = kind === 'cas' ? undefined : SELECTED[name]
+  const selected = kind === 'cas' ? undefined : SELECTED_BY[name]
   if (selected !== undefined || name === 'roleAttributes' || name === 'identityRoles') {
     const of = selected === undefined ? 'attributes' : 'roles'
     const chips = texts.map((one) =>
@@ -215,16 +206,12 @@ function ListField(props: FieldProps) {
         <legend>{label}</legend>
         <Hint of={schema} />
         {options.map((one) => (
-          <label key={one} class="toggle">
-            <input
-              type="checkbox"
-              checked={texts.includes(one)}
-              onChange={({ currentTarget }) =>
-                onChange(currentTarget.checked ? [...texts, one] : texts.filter((text) => text !== one))
-              }
-            />
-            {one}
-          </label>
+          <Toggle
+            key={one}
+            label={one}
+            isOn={texts.includes(one)}
+            onChange={(isOn) => onChange(isOn ? [...texts, one] : texts.filter((text) => text !== one))}
+          />
         ))}
       </fieldset>
     )

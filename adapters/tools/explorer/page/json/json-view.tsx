@@ -1,19 +1,21 @@
 import type { Apis } from '../api/apis.ts'
 import { COLLECTIONS } from '../api/collections.ts'
-import { deleteOf, readJson, readList } from '../api/read-json.ts'
+import { deleteOf, readJson, readList, rowOf } from '../api/read-json.ts'
 import { isOfKind, isOfNothing } from '../events/network-event.ts'
 import { EntityForm } from '../forms/entity-form.tsx'
 import { type KindForm, readForms, type Values } from '../forms/form-schemas.ts'
 import { parsedJson } from '../forms/schema-field.tsx'
 import { go, hrefOf, place } from '../navigation/place.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { kindName, pluralName } from '../parts/kind-names.ts'
 import { Problem } from '../parts/loaded.tsx'
+import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAction } from '../parts/use-action.ts'
-import { useAnswer } from '../parts/use-answer.ts'
+import { type Answer, useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
 import { EntityTable } from '../table/entity-table.tsx'
 
@@ -36,18 +38,32 @@ export function JsonView({ apis }: { apis: Apis }) {
   const isNew = about.has('new')
   const forms = useAnswer(readForms, [], isOfNothing)
   const form = kind && forms.data?.[kind]
+  const entity = useAnswer(
+    (signal) => (kind && id ? readJson(apis, kind, id, signal) : undefined),
+    [apis, kind, id],
+    kind ? isOfKind(kind) : isOfNothing,
+  )
   const isCreatable = form?.create !== undefined && may(form.permission, 'create')
   return (
     <section class="json">
       <div class="bar">
-        <h1>{kind === undefined ? 'Set up' : isNew ? `New ${kindName(kind)}` : pluralName(kind, 2)}</h1>
+        <h1 class={id ? undefined : 'kind-title'}>
+          {kind === undefined && 'Set up'}
+          {kind && !id && (isNew ? `New ${kindName(kind)}` : pluralName(kind, 2))}
+          {kind && id && <Name of={entity.data ? rowOf(entity.data).name : kindName(kind)} />}
+        </h1>
         <p class="crumbs">
           {kind && (
             <>
               <a href={hrefOf('json')}>All kinds</a> / <a href={hrefOf('json', { kind })}>{pluralName(kind, 2)}</a>
             </>
           )}
-          {kind && id && ` / ${id}`}
+          {kind && id && (
+            <>
+              {' '}
+              / <span class="muted">{id}</span>
+            </>
+          )}
         </p>
         {kind && !id && !isNew && isCreatable && (
           <a class="button primary" href={hrefOf('json', { kind, new: 'true' })}>
@@ -70,7 +86,9 @@ export function JsonView({ apis }: { apis: Apis }) {
         )}
         {kind && isNew && form && !isCreatable && <p class="empty">You may not create it.</p>}
         {kind && !id && !isNew && <EntityTable key={kind} apis={apis} kind={kind} view="json" />}
-        {kind && id && forms.data && <Entity key={`${kind} ${id}`} apis={apis} kind={kind} id={id} form={form} />}
+        {kind && id && forms.data && (
+          <Entity key={`${kind} ${id}`} apis={apis} kind={kind} id={id} form={form} answer={entity} />
+        )}
       </div>
     </section>
   )
@@ -135,11 +153,11 @@ interface EntityProps {
   readonly kind: string
   readonly id: string
   readonly form: KindForm | undefined
+  readonly answer: Answer<unknown>
 }
 
 /** One entity: its fields, its JSON, and what can be done with it. */
-function Entity({ apis, kind, id, form }: EntityProps) {
-  const answer = useAnswer((signal) => readJson(apis, kind, id, signal), [apis, kind, id], isOfKind(kind))
+function Entity({ apis, kind, id, form, answer }: EntityProps) {
   const action = useAction()
   if (answer.problem) return <Problem of={answer} />
   if (answer.data === undefined) return <p class="empty">Reading…</p>
@@ -187,11 +205,7 @@ function Entity({ apis, kind, id, form }: EntityProps) {
           onConfirm={() => void remove()}
         />
       )}
-      {action.problem && (
-        <p class="problem" role="alert">
-          {action.problem}
-        </p>
-      )}
+      <ActionProblem of={action.problem} />
     </>
   )
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { isBookkeeping, TOPICS, type Topic, topicOf } from '../events/network-event.ts'
 import { timeText, zoneText } from '../parts/time-text.ts'
+import { Toggle } from '../parts/toggle.tsx'
 import { TrafficNow } from '../traffic/traffic-now.tsx'
 import { Earlier } from './earlier.tsx'
 import { EventList } from './event-list.tsx'
@@ -48,10 +49,13 @@ export function LiveView({ apis }: { apis: Apis }) {
             <fieldset class="toggles">
               <legend class="unseen">What is shown</legend>
               {TOPICS.map(({ topic, label }) => (
-                <label key={topic} class={`toggle topic-${topic}`}>
-                  <input type="checkbox" checked={!hidden.has(topic)} onChange={() => toggle(topic)} />
-                  {label}
-                </label>
+                <Toggle
+                  key={topic}
+                  class={`topic-${topic}`}
+                  label={label}
+                  isOn={!hidden.has(topic)}
+                  onChange={() => toggle(topic)}
+                />
               ))}
               {until !== undefined && (
                 <button type="button" onClick={() => setUntil(undefined)}>

@@ -1,8 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { ManagementApi, RequestOf } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
+import { attributeChip } from '../parts/chip.ts'
+import { ChipsField } from '../parts/chips-field.tsx'
+import { Choice } from '../parts/choice.tsx'
+import { Toggle } from '../parts/toggle.tsx'
+import { useAction } from '../parts/use-action.ts'
 import { endIn, LifetimeField, USUAL_HOURS } from './enrollment.tsx'
-import { NewEntityForm } from './new-entity-form.tsx'
 
 type Invitation = NonNullable<RequestOf<ManagementApi['POST /enrollments']>['body']>
 
@@ -15,52 +20,68 @@ interface Props {
 
 /** Creates an identity that is invited to enroll. */
 export function CreateIdentity({ apis, onCreated }: Props) {
+  const [name, setName] = useState('')
   const [type, setType] = useState<(typeof TYPES)[number]>('Device')
-  const [method, setMethod] = useState<'ott' | 'updb' | 'none'>('ott')
+  const [method, setMethod] = useState<string>('ott')
   const [hours, setHours] = useState<number>(USUAL_HOURS)
   const [isAdmin, setAdmin] = useState(false)
+  const [roleAttributes, setRoleAttributes] = useState<readonly string[]>([])
+  const action = useAction()
+  const onSubmit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    let id = ''
+    const isDone = await action.run('Created.', async () => {
+      const body = { name: name.trim(), roleAttributes: [...roleAttributes], type, isAdmin }
+      id = (await apis.management.call('POST /identities', { body })).data.id
+      const invitation = { identityId: id, expiresAt: endIn(hours) }
+      const invite = (body: Invitation) => apis.management.call('POST /enrollments', { body })
+      if (method === 'ott') await invite({ ...invitation, method })
+      if (method === 'updb') await invite({ ...invitation, method, username: body.name })
+    })
+    if (isDone) onCreated(id)
+  }
   return (
-    <NewEntityForm
-      apis={apis}
-      kind="identities"
-      onCreated={onCreated}
-      create={async (named) => {
-        const body = { ...named, type, isAdmin }
-        const { id: identityId } = (await apis.management.call('POST /identities', { body })).data
-        const invitation = { identityId, expiresAt: endIn(hours) }
-        const invite = (body: Invitation) => apis.management.call('POST /enrollments', { body })
-        if (method === 'ott') await invite({ ...invitation, method })
-        if (method === 'updb') await invite({ ...invitation, method, username: named.name })
-        return identityId
-      }}
-    >
+    <form class="fields" onSubmit={onSubmit}>
       <label>
-        Type
-        <select
-          value={type}
-          onChange={({ currentTarget }) => setType(TYPES.find((one) => one === currentTarget.value) ?? 'Device')}
-        >
-          {TYPES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
+        Name
+        <input
+          name="name"
+          required
+          autocomplete="off"
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
       </label>
-      <label>
-        Enrollment
-        <select
-          value={method}
-          onChange={({ currentTarget: { value } }) => setMethod(value === 'updb' || value === 'none' ? value : 'ott')}
-        >
-          <option value="ott">by a token that is good once, for a certificate</option>
-          <option value="updb">by a token that is good once, for a password</option>
-          <option value="none">none yet</option>
-        </select>
-      </label>
+      <Choice
+        label="Type"
+        value={type}
+        of={TYPES}
+        onChange={(value) => setType(TYPES.find((one) => one === value) ?? 'Device')}
+      />
+      <Choice
+        label="Enrollment"
+        value={method}
+        of={[
+          ['ott', 'a certificate, by a token'],
+          ['updb', 'a password, by a token'],
+          ['none', 'none yet'],
+        ]}
+        onChange={setMethod}
+      />
       {method !== 'none' && <LifetimeField hours={hours} onChange={setHours} />}
-      <label class="toggle">
-        <input type="checkbox" checked={isAdmin} onChange={({ currentTarget }) => setAdmin(currentTarget.checked)} />
-        Administrator, who may do everything
-      </label>
-    </NewEntityForm>
+      <Toggle label="Administrator, who may do everything" isOn={isAdmin} onChange={setAdmin} />
+      <ChipsField
+        apis={apis}
+        label="Role attributes"
+        chips={roleAttributes.map(attributeChip)}
+        kind="identities"
+        of="attributes"
+        onChange={(chips) => setRoleAttributes(chips.map(({ value }) => value))}
+      />
+      <ActionProblem of={action.problem} />
+      <button type="submit" class="primary" disabled={action.isBusy}>
+        Create
+      </button>
+    </form>
   )
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
+import { Choice } from '../parts/choice.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { untilText } from '../parts/time-text.ts'
@@ -39,16 +40,12 @@ export function invite({ management }: Apis, { id, enrollment }: Identity, hours
 /** Chooses for how long an invitation is good. */
 export function LifetimeField({ hours, onChange }: { hours: number; onChange: (hours: number) => void }) {
   return (
-    <label>
-      Invitation is good for
-      <select value={String(hours)} onChange={({ currentTarget }) => onChange(Number(currentTarget.value))}>
-        {LIFETIMES.map((one) => (
-          <option key={one.hours} value={String(one.hours)}>
-            {one.label}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label="Invitation is good for"
+      value={String(hours)}
+      of={LIFETIMES.map((one) => [String(one.hours), one.label])}
+      onChange={(value) => onChange(Number(value))}
+    />
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Apis } from '../api/apis.ts'
 import { deleteOf } from '../api/read-json.ts'
 import { go, hrefOf } from '../navigation/place.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { useAction } from '../parts/use-action.ts'
@@ -53,11 +54,7 @@ export function EntityPanel({ apis, kind, id, onChange }: Props) {
             onConfirm={() => void remove()}
           />
         )}
-        {action.problem && (
-          <p class="problem" role="alert">
-            {action.problem}
-          </p>
-        )}
+        <ActionProblem of={action.problem} />
       </section>
     </aside>
   )

@@ -1,4 +1,5 @@
 import { stay } from '../navigation/place.ts'
+import { Choice } from '../parts/choice.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { type MapProperty, type ShownMap, SIDES, type Side } from './read-map.ts'
 
@@ -16,28 +17,28 @@ export function MapControls({ where, map, isNarrow }: Props) {
   const set = (change: Readonly<Record<string, string | undefined>>) => stay('graph', { ...where, ...change })
   return (
     <>
-      <label class="inline">
-        Lines
-        <select
-          value={where['type'] ?? 'Dial'}
-          onChange={({ currentTarget }) => set({ type: currentTarget.value === 'Bind' ? 'Bind' : undefined })}
-        >
-          <option value="Dial">may dial</option>
-          <option value="Bind">may bind</option>
-        </select>
-      </label>
+      <Choice
+        isInline
+        label="Lines"
+        value={where['type'] ?? 'Dial'}
+        of={[
+          ['Dial', 'may dial'],
+          ['Bind', 'may bind'],
+        ]}
+        onChange={(type) => set({ type: type === 'Bind' ? 'Bind' : undefined })}
+      />
       {!isNarrow && (
-        <label class="inline">
-          Shown as
-          <select
-            value={where['as'] ?? ''}
-            onChange={({ currentTarget }) => set({ as: currentTarget.value || undefined })}
-          >
-            <option value="">lines</option>
-            <option value="policies">with policies</option>
-            <option value="matrix">a matrix</option>
-          </select>
-        </label>
+        <Choice
+          isInline
+          label="Shown as"
+          value={where['as'] ?? ''}
+          of={[
+            ['', 'lines'],
+            ['policies', 'with policies'],
+            ['matrix', 'a matrix'],
+          ]}
+          onChange={(as) => set({ as: as || undefined })}
+        />
       )}
       {map && SIDES.map((side) => <PropertyOf key={side} side={side} map={map} where={where} onChange={set} />)}
     </>
@@ -59,25 +60,16 @@ function PropertyOf({ side, map, where, onChange }: PropertyProps) {
   if (properties.length === 0 || (groups.length < 2 && !isAsked)) return null
   const proposed = !isAsked && !areNamed ? properties[property] : undefined
   return (
-    <label class="inline">
-      {side === 'identities' ? 'Identities by' : 'Services by'}
-      <select
-        class="map-property"
-        value={isAsked ? String(property) : ''}
-        onChange={({ currentTarget }) =>
-          onChange({ [`${side}By`]: properties[Number(currentTarget.value || -1)]?.roleAttributes[0] })
-        }
-      >
-        <option value="">{areNamed ? 'name' : proposed ? `${textOf(proposed)}, proposed` : 'what divides best'}</option>
-        {properties.map((one, place) =>
-          one === proposed ? null : (
-            <option key={one.roleAttributes.join()} value={place}>
-              {textOf(one)}
-            </option>
-          ),
-        )}
-      </select>
-    </label>
+    <Choice
+      isInline
+      label={side === 'identities' ? 'Identities by' : 'Services by'}
+      value={isAsked ? String(property) : ''}
+      of={[
+        ['', areNamed ? 'name' : proposed ? `${textOf(proposed)}, proposed` : 'what divides best'],
+        ...properties.flatMap((one, place) => (one === proposed ? [] : [[String(place), textOf(one)] as const])),
+      ]}
+      onChange={(value) => onChange({ [`${side}By`]: properties[Number(value || -1)]?.roleAttributes[0] })}
+    />
   )
 }
 

@@ -1,3 +1,4 @@
+import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { type Found, MOST_OF_A_KIND, searchNames } from '../api/search.ts'
 import { Combobox } from './combobox.tsx'
@@ -34,7 +35,7 @@ export function Finder({ apis, kinds, onPick, ...field }: Props) {
       )}
       onPick={(found) => {
         onPick(found)
-        return found.name
+        return visibleLine(found.name)
       }}
     />
   )

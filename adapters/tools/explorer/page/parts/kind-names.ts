@@ -26,3 +26,11 @@ export function pluralName(kind: string, count: number): string {
   if (count === 1) return name
   return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`
 }
+
+/** The kinds that role lists select, by the members that hold the lists. */
+export const SELECTED_BY: Readonly<Record<string, string>> = {
+  identityRoles: 'identities',
+  serviceRoles: 'services',
+  edgeRouterRoles: 'edge-routers',
+  postureCheckRoles: 'posture-checks',
+}

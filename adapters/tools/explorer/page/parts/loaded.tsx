@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { REFUSED } from '../api/problem-text.ts'
+import { Refused } from './not-shown.tsx'
 import type { Answer } from './use-answer.ts'
 
 interface Props<T> {
@@ -29,7 +30,7 @@ export function Loaded<T>({ answer, empty = 'None.', isEmpty, isQuiet = false, c
 export function Problem({ of: { problem, reload } }: { of: Pick<Answer<unknown>, 'problem' | 'reload'> }) {
   if (problem === undefined) return null
   // Asking again helps nobody without the right.
-  if (problem.startsWith(REFUSED)) return <p class="muted refused">{problem}</p>
+  if (problem.startsWith(REFUSED)) return <Refused problem={problem} />
   return (
     <p class="problem" role="alert">
       {problem}{' '}

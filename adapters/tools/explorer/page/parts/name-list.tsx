@@ -1,41 +1,18 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Apis } from '../api/apis.ts'
+import { readList } from '../api/read-json.ts'
 import { EntityLink } from './entity-link.tsx'
 import { Loaded } from './loaded.tsx'
 import { OffsetPager } from './pager.tsx'
 import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
 
-/** An entity in a list, with the text beside its name. */
-export interface Listed {
-  readonly id: string
-  readonly name: string
-  readonly note?: ComponentChildren
-}
-
-/** The part of a list of the management API that is wanted. */
-export interface ListPage {
-  readonly query: {
-    readonly filter?: string
-    readonly sort: string
-    readonly limit: number
-    readonly offset: number
-  }
-  readonly signal: AbortSignal
-}
-
-/** An answer of a list of the management API. */
-interface ListAnswer {
-  readonly data: readonly Listed[]
-  readonly meta: { readonly pagination: { readonly totalCount: number } }
-}
-
 interface Props {
+  readonly apis: Apis
   readonly kind: string
+  /** The list of the management API, as `services/ID/edge-routers`; all entities of the kind unless given. */
+  readonly of?: string
   readonly empty: string
-  readonly read: (page: ListPage) => Promise<ListAnswer>
-  /** The subjects of the list: it is read anew when one of them changes. */
-  readonly reasons: readonly unknown[]
   /** A condition in the filter language that each has to fulfil. */
   readonly filter?: string
 }
@@ -43,22 +20,19 @@ interface Props {
 const PAGE_SIZE = 20
 
 /** The entities of a list of the management API, found by a part of the name and page by page. */
-export function NameList({ kind, empty, read, reasons, filter }: Props) {
+export function NameList({ apis, kind, of = kind, empty, filter = '' }: Props) {
   const [text, setText] = useState('')
   const [offset, setOffset] = useState(0)
   const settled = useSettled(text).trim()
   const answer = useAnswer(
     (signal) => {
-      const conditions = [
-        ...(filter === undefined ? [] : [filter]),
-        ...(settled === '' ? [] : [`name icontains ${JSON.stringify(settled)}`]),
-      ]
-      const query = { sort: 'name', limit: PAGE_SIZE, offset }
-      return read({ query: { ...query, ...(conditions.length > 0 && { filter: conditions.join(' and ') }) }, signal })
+      const conditions = [filter, settled && `name icontains ${JSON.stringify(settled)}`].filter(Boolean)
+      const query = { filter: conditions.join(' and '), sort: 'name', limit: PAGE_SIZE, offset }
+      return readList(apis, of, query, signal)
     },
-    [...reasons, filter, settled, offset],
+    [apis, of, filter, settled, offset],
   )
-  const total = (answer.data ?? answer.earlier)?.meta.pagination.totalCount ?? 0
+  const total = (answer.data ?? answer.earlier)?.total ?? 0
   const isSearched = text !== '' || total > PAGE_SIZE
   return (
     <>
@@ -76,14 +50,14 @@ export function NameList({ kind, empty, read, reasons, filter }: Props) {
       )}
       <Loaded
         answer={answer}
-        isEmpty={({ data }) => data.length === 0}
+        isEmpty={({ rows }) => rows.length === 0}
         empty={settled === '' ? empty : 'Nothing is called so.'}
       >
-        {({ data }) => (
+        {({ rows }) => (
           <ul class="plain">
-            {data.map(({ id, name, note }) => (
+            {rows.map(({ id, name }) => (
               <li key={id}>
-                <EntityLink kind={kind} id={id} name={name} /> {note && <span class="muted">{note}</span>}
+                <EntityLink kind={kind} id={id} name={name} />
               </li>
             ))}
           </ul>

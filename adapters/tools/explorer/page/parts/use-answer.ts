@@ -28,10 +28,13 @@ const SETTLED_MS = 100
 const PAUSE_MS = 1000
 /** Answers that take long are asked for during a quarter of the time at most. */
 const PATIENCE = 4
+/** Milliseconds until a question is asked again that the controller was too far or too busy to answer. */
+const AGAIN_MS = 2500
 
 /**
  * Asks once, and again when one of `reasons` changes; an outdated question is given up. An event that `concerns` the answer has it asked
- * for again at most once a second: what is in sight stays until the new answer is there, and also where the controller is away.
+ * for again at most once a second: what is in sight stays until the new answer is there, and also where the controller is away. A question
+ * that was not answered is asked again until it is.
  */
 export function useAnswer<T>(
   ask: (signal: AbortSignal) => Promise<T> | undefined,
@@ -62,8 +65,10 @@ export function useAnswer<T>(
     if (answer === undefined) onSettled(false)
     answer?.then(
       (data) => settle({ of: reasons, data }),
-      (error: unknown) =>
-        settle(isQuiet && isPassing(error) ? undefined : { of: reasons, problem: problemText(error) }),
+      (error: unknown) => {
+        settle(isQuiet && isPassing(error) ? undefined : { of: reasons, problem: problemText(error) })
+        if (isPassing(error) && !asked.signal.aborted) quiet.again()
+      },
     )
     return () => asked.abort()
   }, [...reasons, round])
@@ -84,15 +89,20 @@ function useQuietQuestions(concerns: Concern, again: () => void) {
   state.current.again = again
   const cause = useRef<NetworkEvent | undefined>(undefined)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  const schedule = () => {
+  const schedule = (pause = PAUSE_MS) => {
     const { isAsked, began, took } = state.current
     // A question that is on its way is not given up: under many changes none would ever be answered.
     state.current.isWanted = isAsked
     if (isAsked || timer.current !== undefined) return
-    const rest = began + Math.max(PAUSE_MS, PATIENCE * took) - Date.now()
+    const rest = began + Math.max(pause, PATIENCE * took) - Date.now()
     timer.current = setTimeout(
       () => {
         timer.current = undefined
+        // A hidden page asks nothing.
+        if (document.hidden) {
+          document.addEventListener('visibilitychange', () => schedule(pause), { once: true })
+          return
+        }
         state.current.isQuiet = true
         state.current.again()
       },
@@ -126,7 +136,7 @@ function useQuietQuestions(concerns: Concern, again: () => void) {
     }
     return { isQuiet, onSettled }
   }
-  return { begin }
+  return { begin, again: () => schedule(AGAIN_MS) }
 }
 
 function isSameAnswer(one: Known<unknown> | undefined, other: Known<unknown>): boolean {

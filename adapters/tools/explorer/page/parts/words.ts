@@ -1,10 +1,15 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { timeText } from './time-text.ts'
 
-/** The name of a field in words: `edgeRouterRoles` is `Edge router roles`. */
+const ACRONYMS = /\b(jwt|mac|mfa|os|sdk|url)\b/gi
+
+/** The name of a field in words: `edgeRouterRoles` is `Edge router roles`, and `configTypeId` `Config type`: its values stand there by name. */
 export function wordsOf(name: string): string {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  const words = name
+    .replace(/(?<!external|^)Id$/, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+  return (words.charAt(0).toUpperCase() + words.slice(1)).replace(ACRONYMS, (word) => word.toUpperCase())
 }
 
 /** A description of the API without the marks around its values. */

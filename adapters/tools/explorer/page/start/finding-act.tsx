@@ -2,6 +2,7 @@ import type { Apis } from '../api/apis.ts'
 import { policyFormLink } from '../forms/form-link.ts'
 import { invite, USUAL_HOURS } from '../manage/enrollment.tsx'
 import { hrefOf } from '../navigation/place.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { may, session } from '../session/session.ts'
@@ -50,11 +51,7 @@ export function FindingAct({ apis, finding, entity, onDone }: Props) {
       ) : (
         <ConfirmedButton label={label} question={question} disabled={action.isBusy} onConfirm={() => void begin()} />
       )}
-      {action.problem && (
-        <p class="problem" role="alert">
-          {action.problem}
-        </p>
-      )}
+      <ActionProblem of={action.problem} />
     </>
   )
 }

@@ -1,4 +1,6 @@
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
+import { Choice } from '../parts/choice.tsx'
+import { Toggle } from '../parts/toggle.tsx'
 import type { TableKind } from './table-kinds.ts'
 import { showPart, type TablePlace } from './table-place.ts'
 
@@ -9,7 +11,6 @@ export function firstOf({ isNameless }: TableKind): { readonly title: string; re
 
 /** Which columns a table has, and by which it is sorted: the heads of columns sort too, where there is room for them. */
 export function ColumnsMenu({ shown: { table, columns, sort } }: { shown: TablePlace }) {
-  const id = useId()
   const menu = useRef<HTMLDetailsElement>(null)
   const close = () => {
     if (menu.current) menu.current.open = false
@@ -26,13 +27,13 @@ export function ColumnsMenu({ shown: { table, columns, sort } }: { shown: TableP
     const chosen = columns.includes(key) ? columns.filter((one) => one !== key) : [...columns, key]
     showPart({ columns: all.flatMap(([name]) => (chosen.includes(name) ? [name] : [])).join(' ') || 'none' })
   }
-  const orders = [firstOf(table), ...all.map(([, column]) => column)].flatMap(({ title, sort }) =>
-    sort === undefined
+  const orders = [firstOf(table), ...all.map(([, column]) => column)].flatMap(({ title, sort: by }) =>
+    by === undefined
       ? []
-      : [
-          [title, sort],
-          [`${title}, last first`, `${sort} desc`],
-        ],
+      : ([
+          [by, title],
+          [`${by} desc`, `${title}, last first`],
+        ] as const),
   )
   return (
     <details ref={menu} class="menu" onKeyDown={({ key }) => key === 'Escape' && close()}>
@@ -41,22 +42,10 @@ export function ColumnsMenu({ shown: { table, columns, sort } }: { shown: TableP
         <fieldset>
           <legend>Columns</legend>
           {all.map(([key, { title }]) => (
-            <label key={key} class="toggle">
-              <input type="checkbox" checked={columns.includes(key)} onChange={() => choose(key)} />
-              {title}
-            </label>
+            <Toggle key={key} label={title} isOn={columns.includes(key)} onChange={() => choose(key)} />
           ))}
         </fieldset>
-        <div>
-          <label for={id}>Sort by</label>
-          <select id={id} value={sort} onChange={({ currentTarget }) => showPart({ sort: currentTarget.value })}>
-            {orders.map(([title, of]) => (
-              <option key={of} value={of}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Choice label="Sort by" value={sort} of={orders} onChange={(order) => showPart({ sort: order })} />
       </div>
     </details>
   )

@@ -74,7 +74,7 @@ export function EntityTable({ apis, kind, view, selected, version = 0 }: Props) 
         <p class="empty">{terms.length === 0 ? 'None yet.' : 'Nothing fulfils these filters.'}</p>
       )}
       <div class="table-room">
-        <table class="list" aria-busy={answer.isLoading} hidden={rows.length === 0}>
+        <table class="list stacks" aria-busy={answer.isLoading} hidden={rows.length === 0}>
           <thead>
             <tr>
               <th class="tick">

@@ -8,6 +8,7 @@ import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { bytesText, latencyText, numberText, rateText } from '../parts/number-text.ts'
 import { Pager } from '../parts/pager.tsx'
+import { type PlainColumn, PlainTable } from '../parts/plain-table.tsx'
 import { Spark } from '../parts/spark.tsx'
 import { Time } from '../parts/time.tsx'
 import { useAction } from '../parts/use-action.ts'
@@ -49,7 +50,7 @@ export function CircuitsPart({ apis, of = {} }: Props) {
   const count = counts?.circuits
   const title = count === undefined ? 'Circuits now' : `Circuits now: ${numberText(count)}`
   return (
-    <section class="card" aria-label={title}>
+    <section class="card circuits" aria-label={title}>
       <h2>
         {title}
         {counts !== undefined && counts.circuits > 0 && (
@@ -61,37 +62,12 @@ export function CircuitsPart({ apis, of = {} }: Props) {
       <Loaded answer={answer} isQuiet isEmpty={({ circuits }) => circuits.length === 0} empty="No traffic flows.">
         {({ circuits, nextCursor }) => (
           <>
-            <div class="wide-table">
-              <table class="list">
-                <thead>
-                  <tr>
-                    <th scope="col">From</th>
-                    <th scope="col">To</th>
-                    <th scope="col">Over</th>
-                    <th scope="col">Since</th>
-                    <th scope="col" class="number">
-                      Latency
-                    </th>
-                    <th scope="col" class="number">
-                      Bytes
-                    </th>
-                    <th scope="col" class="number">
-                      Rate
-                    </th>
-                    {may('ops', 'delete') && (
-                      <th scope="col">
-                        <span class="unseen">Cut</span>
-                      </th>
-                    )}
-                  </tr>
-                </thead>
-                <tbody>
-                  {circuits.map((circuit) => (
-                    <Row key={circuit.id} apis={apis} circuit={circuit} onCut={() => setCut(cut + 1)} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <PlainTable
+              class="stacks"
+              columns={columnsFor(apis, () => setCut(cut + 1))}
+              rows={circuits}
+              keyOf={({ id }) => id}
+            />
             <Pager cursors={cursors} nextCursor={nextCursor} onTurn={setCursors} />
           </>
         )}
@@ -100,54 +76,63 @@ export function CircuitsPart({ apis, of = {} }: Props) {
   )
 }
 
-function Row({ apis, circuit, onCut }: { apis: Apis; circuit: Circuit; onCut: () => void }) {
+function columnsFor(apis: Apis, onCut: () => void): readonly PlainColumn<Circuit>[] {
+  const columns: readonly PlainColumn<Circuit>[] = [
+    { title: 'From', cell: ({ identity }) => <EntityLink kind="identities" {...identity} /> },
+    {
+      title: 'To',
+      cell: ({ service, host }) => (
+        <>
+          <EntityLink kind="services" {...service} />
+          {host && (
+            <span class="muted">
+              {' '}
+              at <EntityLink kind="identities" {...host} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      title: 'Over',
+      cell: ({ path }) =>
+        path.map((router, place) => (
+          <span key={router.id}>
+            {place > 0 && ' → '}
+            <EntityLink kind="edge-routers" {...router} />
+          </span>
+        )),
+    },
+    { title: 'Since', cell: ({ openedAt }) => <Time at={openedAt} /> },
+    { title: 'Latency', as: 'number', cell: ({ path, latencyMs }) => (path.length > 1 ? latencyText(latencyMs) : '–') },
+    { title: 'Bytes', as: 'number', cell: ({ bytes }) => (bytes === 0 ? '–' : bytesText(bytes)) },
+    {
+      title: 'Rate',
+      as: 'number',
+      cell: ({ bytes, bytesPerSecond, history }) => (
+        <>
+          {rateText(bytesPerSecond)} {bytes > 0 && <Spark values={history} label={HISTORY} />}
+        </>
+      ),
+    },
+  ]
+  if (!may('ops', 'delete')) return columns
+  return [
+    ...columns,
+    { title: 'Cut', as: 'number', isUnseen: true, cell: ({ id }) => <Cut apis={apis} id={id} onCut={onCut} /> },
+  ]
+}
+
+function Cut({ apis, id, onCut }: { apis: Apis; id: string; onCut: () => void }) {
   const action = useAction()
-  const { id, identity, service, host, path, openedAt, latencyMs, bytes, bytesPerSecond, history } = circuit
   const cut = async () => {
     const request = { params: { id }, body: { immediate: true } }
     if (await action.run('Cut.', () => apis.portcullis.call('DELETE /circuits/{id}', request))) onCut()
   }
   return (
-    <tr>
-      <td>
-        <EntityLink kind="identities" {...identity} />
-      </td>
-      <td>
-        <EntityLink kind="services" {...service} />
-        {host && (
-          <span class="muted">
-            {' '}
-            at <EntityLink kind="identities" {...host} />
-          </span>
-        )}
-      </td>
-      <td>
-        {path.map((router, place) => (
-          <span key={router.id}>
-            {place > 0 && ' → '}
-            <EntityLink kind="edge-routers" {...router} />
-          </span>
-        ))}
-      </td>
-      <td>
-        <Time at={openedAt} />
-      </td>
-      <td class="number">{path.length > 1 ? latencyText(latencyMs) : '–'}</td>
-      <td class="number">{bytes === 0 ? '–' : bytesText(bytes)}</td>
-      <td class="number">
-        {rateText(bytesPerSecond)} {bytes > 0 && <Spark values={history} label={HISTORY} />}
-      </td>
-      {may('ops', 'delete') && (
-        <td>
-          <ConfirmedButton
-            label="Cut"
-            question="End it at once?"
-            disabled={action.isBusy}
-            onConfirm={() => void cut()}
-          />
-          <ActionProblem of={action.problem} />
-        </td>
-      )}
-    </tr>
+    <>
+      <ConfirmedButton label="Cut" question="End it at once?" disabled={action.isBusy} onConfirm={() => void cut()} />
+      <ActionProblem of={action.problem} />
+    </>
   )
 }

@@ -1,6 +1,7 @@
 import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { latencyText, numberText, rateText } from '../parts/number-text.ts'
+import { PlainTable } from '../parts/plain-table.tsx'
 import type { Traffic } from './circuits-part.tsx'
 
 const MOST_LISTED = 20
@@ -12,39 +13,24 @@ export function LinksPart({ traffic: { links, counts } }: { traffic: Traffic }) 
       <h2>Links</h2>
       {links.length === 0 && <p class="muted">None between routers of this controller.</p>}
       {links.length > 0 && (
-        <div class="wide-table">
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">Between</th>
-                <th scope="col" class="number">
-                  Latency
-                </th>
-                <th scope="col" class="number">
-                  Circuits
-                </th>
-                <th scope="col" class="number">
-                  Rate
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {links
-                .slice(0, MOST_LISTED)
-                .map(({ id, source, target, latencyMs, isDown, circuits, bytesPerSecond }) => (
-                  <tr key={id}>
-                    <td>
-                      <EntityLink kind="edge-routers" {...source} /> – <EntityLink kind="edge-routers" {...target} />
-                      {isDown && <span class="loss"> out of use</span>}
-                    </td>
-                    <td class="number">{latencyText(latencyMs)}</td>
-                    <td class="number">{numberText(circuits)}</td>
-                    <td class="number">{rateText(bytesPerSecond)}</td>
-                  </tr>
-                ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable
+          rows={links.slice(0, MOST_LISTED)}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Between',
+              cell: ({ source, target, isDown }) => (
+                <>
+                  <EntityLink kind="edge-routers" {...source} /> – <EntityLink kind="edge-routers" {...target} />
+                  {isDown && <span class="loss"> out of use</span>}
+                </>
+              ),
+            },
+            { title: 'Latency', as: 'number', cell: ({ latencyMs }) => latencyText(latencyMs) },
+            { title: 'Circuits', as: 'number', cell: ({ circuits }) => numberText(circuits) },
+            { title: 'Rate', as: 'number', cell: ({ bytesPerSecond }) => rateText(bytesPerSecond) },
+          ]}
+        />
       )}
       <AndMore all={counts.links} shown={MOST_LISTED} />
     </section>

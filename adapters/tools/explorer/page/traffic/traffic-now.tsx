@@ -4,6 +4,7 @@ import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText, rateText } from '../parts/number-text.ts'
+import { PlainTable } from '../parts/plain-table.tsx'
 import { Spark } from '../parts/spark.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useEvery } from '../parts/use-every.ts'
@@ -90,33 +91,24 @@ function Routers({ traffic: { routers, counts } }: { traffic: Traffic }) {
   return (
     <section class="card" aria-label="Routers">
       <h2>Routers</h2>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Router</th>
-            <th scope="col">State</th>
-            <th scope="col" class="number">
-              Circuits
-            </th>
-            <th scope="col" class="number">
-              Rate
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {routers.slice(0, MOST_LISTED).map(({ id, name, kind, isOnline, circuits, bytesPerSecond }) => (
-            <tr key={id}>
-              <td>
+      <PlainTable
+        rows={routers.slice(0, MOST_LISTED)}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: 'Router',
+            cell: ({ id, name, kind, isOnline }) => (
+              <>
                 <span class={`dot ${isOnline ? 'dot-online' : 'dot-down'}`} />{' '}
                 <EntityLink kind={kind} id={id} name={name} />
-              </td>
-              <td class={isOnline ? undefined : 'loss'}>{isOnline ? 'online' : 'offline'}</td>
-              <td class="number">{numberText(circuits)}</td>
-              <td class="number">{rateText(bytesPerSecond)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              </>
+            ),
+          },
+          { title: 'State', cell: ({ isOnline }) => (isOnline ? 'online' : <span class="loss">offline</span>) },
+          { title: 'Circuits', as: 'number', cell: ({ circuits }) => numberText(circuits) },
+          { title: 'Rate', as: 'number', cell: ({ bytesPerSecond }) => rateText(bytesPerSecond) },
+        ]}
+      />
       <AndMore all={counts.routers} shown={MOST_LISTED} />
     </section>
   )

@@ -2,44 +2,39 @@ import { hrefOf } from '../navigation/place.ts'
 import { foldPairs, type Pair } from '../parts/fold-pairs.ts'
 import { Names } from '../parts/names.tsx'
 import { numberText } from '../parts/number-text.ts'
+import { PlainTable } from '../parts/plain-table.tsx'
 
 /** The identities and services that would gain or lose access; those with the same change are one row. */
 export function Pairs({ pairs }: { pairs: readonly Pair[] }) {
   if (pairs.length === 0) return <p class="empty">Nobody would gain or lose anything.</p>
   return (
-    <table class="list pairs" data-results>
-      <thead>
-        <tr>
-          <th scope="col">Change</th>
-          <th scope="col">Identity</th>
-          <th scope="col">Service</th>
-          <th scope="col">
-            <span class="unseen">Why</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {foldPairs(pairs).map(({ key, identities, services, type, change, obstacle }) => (
-          <tr key={key}>
-            <td>
+    <PlainTable
+      class="pairs"
+      rows={foldPairs(pairs)}
+      keyOf={({ key }) => key}
+      columns={[
+        {
+          title: 'Change',
+          cell: ({ type, change, obstacle }) => (
+            <>
               <span class={change === 'lost' ? 'loss' : obstacle ? 'doubt' : 'gain'}>
                 {change === 'gained' ? '+' : '−'} {type}
               </span>
               {obstacle && <span class="muted obstacle">{obstacleText(obstacle)}</span>}
-            </td>
-            <td>
-              <Names kind="identities" of={identities} />
-            </td>
-            <td>
-              <Names kind="services" of={services} />
-            </td>
-            <td>
-              <a href={hrefOf('why', { identity: identities[0]?.id, service: services[0]?.id, type })}>why now</a>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+        { title: 'Identity', cell: ({ identities }) => <Names kind="identities" of={identities} /> },
+        { title: 'Service', cell: ({ services }) => <Names kind="services" of={services} /> },
+        {
+          title: 'Why',
+          isUnseen: true,
+          cell: ({ identities, services, type }) => (
+            <a href={hrefOf('why', { identity: identities[0]?.id, service: services[0]?.id, type })}>why now</a>
+          ),
+        },
+      ]}
+    />
   )
 }
 

@@ -1,6 +1,13 @@
 import type { Apis } from '../api/apis.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
+import { Choice } from '../parts/choice.tsx'
 import type { PolicyDraft } from './change.ts'
+
+const LISTS = [
+  { member: 'identityRoles', label: 'Identity roles', kind: 'identities' },
+  { member: 'serviceRoles', label: 'Service roles', kind: 'services' },
+  { member: 'postureCheckRoles', label: 'Posture check roles', kind: 'posture-checks' },
+] as const
 
 interface Props {
   readonly apis: Apis
@@ -18,53 +25,33 @@ export function PolicyFields({ apis, policy, onChange }: Props) {
         <input value={policy.name} required onInput={({ currentTarget }) => onChange({ name: currentTarget.value })} />
       </label>
       <div class="row">
-        <label>
-          Type
-          <select
-            value={policy.type}
-            onChange={({ currentTarget }) => onChange({ type: currentTarget.value === 'Bind' ? 'Bind' : 'Dial' })}
-          >
-            <option>Dial</option>
-            <option>Bind</option>
-          </select>
-        </label>
-        <label>
-          Selects who has
-          <select
-            value={policy.semantic}
-            onChange={({ currentTarget }) =>
-              onChange({ semantic: currentTarget.value === 'AllOf' ? 'AllOf' : 'AnyOf' })
-            }
-          >
-            <option value="AnyOf">any of the attributes</option>
-            <option value="AllOf">all of the attributes</option>
-          </select>
-        </label>
+        <Choice
+          label="Type"
+          value={policy.type}
+          of={['Dial', 'Bind']}
+          onChange={(type) => onChange({ type: type === 'Bind' ? 'Bind' : 'Dial' })}
+        />
+        <Choice
+          label="Selects who has"
+          value={policy.semantic}
+          of={[
+            ['AnyOf', 'any of the attributes'],
+            ['AllOf', 'all of the attributes'],
+          ]}
+          onChange={(semantic) => onChange({ semantic: semantic === 'AllOf' ? 'AllOf' : 'AnyOf' })}
+        />
       </div>
-      <ChipsField
-        apis={apis}
-        label="Identity roles"
-        chips={policy.identityRoles}
-        kind="identities"
-        of="roles"
-        onChange={(identityRoles) => onChange({ identityRoles })}
-      />
-      <ChipsField
-        apis={apis}
-        label="Service roles"
-        chips={policy.serviceRoles}
-        kind="services"
-        of="roles"
-        onChange={(serviceRoles) => onChange({ serviceRoles })}
-      />
-      <ChipsField
-        apis={apis}
-        label="Posture check roles"
-        chips={policy.postureCheckRoles}
-        kind="posture-checks"
-        of="roles"
-        onChange={(postureCheckRoles) => onChange({ postureCheckRoles })}
-      />
+      {LISTS.map(({ member, label, kind }) => (
+        <ChipsField
+          key={member}
+          apis={apis}
+          label={label}
+          chips={policy[member]}
+          kind={kind}
+          of="roles"
+          onChange={(roles) => onChange({ [member]: roles })}
+        />
+      ))}
     </div>
   )
 }

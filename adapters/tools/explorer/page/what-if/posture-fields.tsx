@@ -1,4 +1,6 @@
 import type { Question } from '../api/explanation.ts'
+import { Choice } from '../parts/choice.tsx'
+import { Toggle } from '../parts/toggle.tsx'
 
 /** The assumed report of an endpoint; empty texts for parts that it did not report. */
 export interface Facts {
@@ -59,18 +61,12 @@ export function PostureFields({ facts, onChange }: { facts: Facts; onChange: (fa
   return (
     <div class="fields two">
       {field('domain', 'Domain', 'corp.example')}
-      <label>
-        Operating system
-        <select
-          value={facts.osType}
-          onChange={({ currentTarget }) => onChange({ ...facts, osType: currentTarget.value })}
-        >
-          <option value="">as reported</option>
-          {OS_TYPES.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Operating system"
+        value={facts.osType}
+        of={[['', 'as reported'], ...OS_TYPES]}
+        onChange={(osType) => onChange({ ...facts, osType })}
+      />
       {field('osVersion', 'Version of the system', '6.1.0')}
       {field('macAddresses', 'MAC addresses', '02:00:00:00:00:01')}
       {field('process', 'Running process', '/usr/bin/agent')}
@@ -82,14 +78,11 @@ export function PostureFields({ facts, onChange }: { facts: Facts; onChange: (fa
           onInput={({ currentTarget }) => onChange({ ...facts, at: currentTarget.value })}
         />
       </label>
-      <label class="toggle">
-        <input
-          type="checkbox"
-          checked={facts.isMfaPassed}
-          onChange={({ currentTarget }) => onChange({ ...facts, isMfaPassed: currentTarget.checked })}
-        />
-        A second factor was just proved
-      </label>
+      <Toggle
+        label="A second factor was just proved"
+        isOn={facts.isMfaPassed}
+        onChange={(isMfaPassed) => onChange({ ...facts, isMfaPassed })}
+      />
     </div>
   )
 }

@@ -2,14 +2,23 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import { place, stay } from '../navigation/place.ts'
+import type { Answer } from '../parts/use-answer.ts'
 import { EMPTY_POLICY, newPolicy } from './change.ts'
 import { draft, put } from './draft.ts'
 import { linkOf, readDraft } from './draft-link.ts'
 import { readAttributes, readChange } from './read-entity.ts'
 
-/** Takes over the change that a link suggests, once, and keeps the rest of the address; answers why that failed. */
-export function useSuggested(apis: Apis): string | undefined {
-  const [problem, setProblem] = useState<string>()
+type Failure = Pick<Answer<unknown>, 'problem' | 'reload'>
+
+/** Takes over the change that a link suggests, once, and keeps the rest of the address; answers why that failed, and how it is tried again. */
+export function useSuggested(apis: Apis): Failure | undefined {
+  const [failure, setFailure] = useState<Failure>()
+  const attempt = (step: () => Promise<void>, why = '') => {
+    setFailure(undefined)
+    step().catch((error: unknown) =>
+      setFailure({ problem: `${why}${problemText(error)}`, reload: () => attempt(step, why) }),
+    )
+  }
   const { about } = place.value
   const change = about.get('change')
   useEffect(() => {
@@ -39,7 +48,7 @@ export function useSuggested(apis: Apis): string | undefined {
         put(newPolicy(policy))
       }
     }
-    suggest().catch((error: unknown) => setProblem(problemText(error)))
+    attempt(suggest)
     stay('what-if', { identity, service, type })
   }, [change])
   const linked = about.get('draft') ?? undefined
@@ -50,17 +59,14 @@ export function useSuggested(apis: Apis): string | undefined {
     if (change !== null) return
     if (linked !== undefined && linked !== link && linked !== followed.current) {
       followed.current = linked
-      readDraft(apis, linked).then(
-        (changes) => {
-          draft.value = changes
-        },
-        (error: unknown) => setProblem(`The draft in the address cannot be opened: ${problemText(error)}`),
-      )
+      attempt(async () => {
+        draft.value = await readDraft(apis, linked)
+      }, 'The draft in the address cannot be opened: ')
       return
     }
     followed.current = link
     stay('what-if', { ...Object.fromEntries(about), draft: link })
   }, [change, linked, link])
   const read = (name: string) => about.get(name) ?? undefined
-  return problem
+  return failure
 }

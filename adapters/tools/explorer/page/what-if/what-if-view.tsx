@@ -1,5 +1,5 @@
 import type { Apis } from '../api/apis.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
+import { Problem } from '../parts/loaded.tsx'
 import { Circumstances } from './circumstances.tsx'
 import { draft } from './draft.ts'
 import { DraftList } from './draft-list.tsx'
@@ -9,14 +9,14 @@ import { useSuggested } from './use-suggested.ts'
 
 /** Tries changes of the network and of circumstances before anything is written. */
 export function WhatIfView({ apis }: { apis: Apis }) {
-  const problem = useSuggested(apis)
+  const failure = useSuggested(apis)
   return (
     <section class="what-if">
       <div class="bar">
         <h1>What if</h1>
         <p class="muted">Nothing is written until you apply it.</p>
       </div>
-      <ActionProblem of={problem} />
+      {failure && <Problem of={failure} />}
       <div class="what-if-body">
         <div class="stack">
           <NewChange apis={apis} />

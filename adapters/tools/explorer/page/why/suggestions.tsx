@@ -4,15 +4,26 @@ import type { Explanation, Suggestion } from '../api/explanation.ts'
 import { type FormLink, formLink, policyFormLink } from '../forms/form-link.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
+import { LinkedText } from '../parts/linked-text.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { readAttributes } from '../what-if/read-entity.ts'
+import { namedIn } from './verdict.tsx'
 
 /** Shows every obstacle in order, with the steps against it and an act for each. Of several steps, the step that gives least to others comes first. */
 export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Explanation }) {
   const { suggestions, allowed, reason, identity, service, type } = explanation
   const gains = useAnswer(
-    (signal) => Promise.all(suggestions.map((suggestion) => readGain(apis, suggestion, explanation, signal))),
+    (signal) => {
+      // Several suggestions are about one entity.
+      const read = new Map<string, ReturnType<typeof readAttributes>>()
+      const attributesOf = (kind: 'identities' | 'services', id: string) => {
+        const asked = read.get(id) ?? readAttributes(apis, kind, id)
+        read.set(id, asked)
+        return asked
+      }
+      return Promise.all(suggestions.map((one) => readGain(apis, one, explanation, attributesOf, signal)))
+    },
     [apis, JSON.stringify([identity?.id, service?.id, type, suggestions])],
   )
   const steps = suggestions.map((suggestion, place) => ({ suggestion, gain: gains.data?.[place] }))
@@ -36,8 +47,11 @@ export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Ex
             return (
               <li key={suggestion.text}>
                 {obstacles.length > 1 && <span class="step">{place === 0 ? `${numberText(number + 1)}.` : 'or'}</span>}
-                {suggestion.text} {act && <a href={act.href}>{act.label}</a>}{' '}
-                {gain !== undefined && <span class={gain > 1 ? 'reach reach-wide' : 'reach'}>{gainText(gain)}</span>}
+                <span>
+                  <LinkedText text={suggestion.text} entities={namedIn(explanation)} />{' '}
+                  {act && <a href={act.href}>{act.label}</a>}{' '}
+                  {gain !== undefined && <span class={gain > 1 ? 'reach reach-wide' : 'reach'}>{gainText(gain)}</span>}
+                </span>
               </li>
             )
           }),
@@ -138,13 +152,14 @@ async function readGain(
   apis: Apis,
   { kind, entities, roleAttributes = [] }: Suggestion,
   { type }: Explanation,
+  attributesOf: (kind: 'identities' | 'services', id: string) => ReturnType<typeof readAttributes>,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   if (kind === 'create-service-policy') return 1
   const [entity] = entities
   if (kind !== 'add-role-attributes' || entity === undefined) return undefined
   const of = entity.kind === 'services' ? 'services' : 'identities'
-  const { before } = await readAttributes(apis, of, entity.id)
+  const { before } = await attributesOf(of, entity.id)
   const changed = { roleAttributes: [...before, ...roleAttributes] }
   const body = { changes: [{ kind: of, action: 'update' as const, id: entity.id, body: changed }], limit: 1 }
   const { data } = await apis.portcullis.call('POST /simulate', { body, signal })

@@ -1,6 +1,7 @@
 import type { CheckExplanation, Explanation } from '../api/explanation.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { kindName } from '../parts/kind-names.ts'
+import { LinkedText, type Named } from '../parts/linked-text.tsx'
 import { Time } from '../parts/time.tsx'
 import { timeText, untilText, zoneText } from '../parts/time-text.ts'
 
@@ -69,7 +70,8 @@ function endsByItself({ holdsUntil }: CheckExplanation): boolean {
 /**
  * The controller's explanation of a decision without its suggestions, one sentence in a line; the sentences about a policy stand below it.
  */
-export function ExplanationSentences({ explanation: { text, suggestions } }: { explanation: Explanation }) {
+export function ExplanationSentences({ explanation }: { explanation: Explanation }) {
+  const { text, suggestions } = explanation
   const suggested = new Set(suggestions.map((suggestion) => suggestion.text))
   const [, ...lines] = text.split('\n').filter((line) => !suggested.has(line))
   return (
@@ -78,10 +80,27 @@ export function ExplanationSentences({ explanation: { text, suggestions } }: { e
       <ul class="sentences">
         {lines.map((line) => (
           <li key={line} class={line.startsWith('  ') ? 'is-below' : undefined}>
-            {line.trim()}
+            <LinkedText text={line.trim()} entities={namedIn(explanation)} />
           </li>
         ))}
       </ul>
     </section>
   )
+}
+
+/** The entities that the sentences of an explanation may name. */
+export function namedIn({ identity, service, policies, edgeRouters, hosts, since }: Explanation): readonly Named[] {
+  const of = (kind: string, some: readonly { readonly id: string; readonly name: string | null }[]) =>
+    some.map(({ id, name }) => ({ kind, id, name: name ?? id }))
+  return [
+    ...of('identities', [...(identity ? [identity] : []), ...(hosts?.hosts ?? [])]),
+    ...of('services', service ? [service] : []),
+    ...of('service-policies', policies),
+    ...of(
+      'posture-checks',
+      policies.flatMap(({ checks }) => checks),
+    ),
+    ...of('edge-routers', edgeRouters.common),
+    ...(since?.change?.actor ? of('identities', [since.change.actor]) : []),
+  ]
 }

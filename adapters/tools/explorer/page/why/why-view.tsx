@@ -1,7 +1,11 @@
+import { useRef } from 'preact/hooks'
+import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
-import { explain } from '../api/explanation.ts'
+import { type Explanation, explain } from '../api/explanation.ts'
+import { memberOf, readJson } from '../api/read-json.ts'
 import { isOfAny, isOfIdentity, isOfKind, isOfNetwork } from '../events/network-event.ts'
 import { aboutNow, go, hrefOf, place } from '../navigation/place.ts'
+import { Choice } from '../parts/choice.tsx'
 import { Finder } from '../parts/finder.tsx'
 import { Problem } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
@@ -20,10 +24,10 @@ export function WhyView({ apis }: { apis: Apis }) {
     [apis, identity, service, type],
     isOfAny(isOfNetwork, isOfKind('terminators'), isOfIdentity(identity)),
   )
-  const names = useNames(apis, identity, service)
   const ask = (changed: { identity?: string; service?: string; type?: string }) =>
     go('why', { ...aboutNow('identity', 'service', 'type'), ...changed })
   const explanation = identity && service ? answer.data : undefined
+  const [whose, which] = useNames(apis, [identity, service], explanation)
   return (
     <section class="why">
       <div class="bar">
@@ -32,21 +36,25 @@ export function WhyView({ apis }: { apis: Apis }) {
           apis={apis}
           label="Identity"
           kinds={['identities']}
-          text={names.identity}
+          text={whose}
           onPick={({ id }) => ask({ identity: id })}
         />
-        <label class="inline">
-          <span class="unseen">Access</span>
-          <select value={type} onChange={({ currentTarget }) => ask({ type: currentTarget.value })}>
-            <option value="Dial">dials</option>
-            <option value="Bind">binds</option>
-          </select>
-        </label>
+        <Choice
+          isInline
+          isLabelUnseen
+          label="Access"
+          value={type}
+          of={[
+            ['Dial', 'dials'],
+            ['Bind', 'binds'],
+          ]}
+          onChange={(value) => ask({ type: value })}
+        />
         <Finder
           apis={apis}
           label="Service"
           kinds={['services']}
-          text={names.service}
+          text={which}
           onPick={({ id }) => ask({ service: id })}
         />
       </div>
@@ -82,21 +90,17 @@ export function WhyView({ apis }: { apis: Apis }) {
   )
 }
 
-/** The names of the entities that the address has by id. */
-function useNames({ management }: Apis, identity: string | undefined, service: string | undefined) {
-  const one = useAnswer(
-    (signal) =>
-      identity
-        ? management.call('GET /identities/{id}', { params: { id: identity }, signal }).then(({ data }) => data.name)
-        : undefined,
-    [management, identity],
+/** The names of the entities that the address has by id. The explanation names both; one alone is asked for. */
+function useNames(apis: Apis, ids: readonly (string | undefined)[], explanation: Explanation | undefined) {
+  const known = useRef(new Map<string, string>())
+  const [identity, service] = ids
+  const [kind, alone] = identity ? ['identities', service ? undefined : identity] : ['services', service]
+  const answer = useAnswer(
+    (signal) => (alone === undefined ? undefined : readJson(apis, kind, alone, signal)),
+    [apis, kind, alone],
   )
-  const other = useAnswer(
-    (signal) =>
-      service
-        ? management.call('GET /services/{id}', { params: { id: service }, signal }).then(({ data }) => data.name)
-        : undefined,
-    [management, service],
-  )
-  return { identity: (identity && one.data) ?? '', service: (service && other.data) ?? '' }
+  for (const one of [answer.data, explanation?.identity, explanation?.service]) {
+    if (one) known.current.set(String(memberOf(one, 'id')), String(memberOf(one, 'name')))
+  }
+  return ids.map((id) => visibleLine(known.current.get(id ?? '') ?? ''))
 }
