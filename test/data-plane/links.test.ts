@@ -20,7 +20,7 @@ function payload(circuitId: string, body = 'hi', flags = 0): Frame {
 function keeper() {
   const taken: string[] = []
   const end: Destination = {
-    isFull: false,
+    isFullFor: () => false,
     whenRoom: (work) => work(),
     take: (circuitId, { body }) => void taken.push(`${circuitId} ${Buffer.concat(body)}`),
   }

@@ -40,3 +40,18 @@ export interface Channel {
   /** Ends the channel at once. */
   destroy(): void
 }
+
+/** Bounds of what may wait for a peer, bytes. */
+export interface WaitingBounds {
+  readonly most: number
+  /** The bound where little of it is of the sender in question: others send much, and it would pay for them. */
+  readonly ofOthers: number
+}
+
+/** Bytes of a sender that are little. */
+const LITTLE_BYTES = 131_072
+
+/** Whether more bytes wait for a peer than may; `ofSender` answers those of the sender in question. */
+export function isTooMuch(queuedBytes: number, ofSender: () => number, { most, ofOthers }: WaitingBounds): boolean {
+  return queuedBytes > most && (queuedBytes > ofOthers || ofSender() >= LITTLE_BYTES)
+}

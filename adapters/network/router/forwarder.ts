@@ -17,8 +17,8 @@ import { answered, readControl, writeControl } from '../channel/trace-routes.ts'
 export interface Destination {
   /** Takes a message of a circuit as it arrived: it must not be changed. */
   take(circuitId: string, frame: Frame): void
-  /** Too many bytes wait for it: the sender must pause. */
-  readonly isFull: boolean
+  /** Whether too many bytes wait for it, many of them of the circuit of the message: the sender must pause. */
+  isFullFor(message: Frame): boolean
   /** Runs once, when there is room again. */
   whenRoom(work: () => void): void
   /** The circuit is dropped here, by its controller unless there is another reason. */

@@ -84,8 +84,9 @@ export class EdgeChannel implements Endpoint<Entry> {
     return this.#channel.queuedBytes
   }
 
-  queuedBytesOf(message: Message): number {
-    return this.#channel.queuedBytesOf?.({ ...message, sequence: 0 }) ?? this.queuedBytes
+  queuedBytesOf(connectionId: number): number {
+    const message = { ...edgeMessage(EDGE_TYPE.data, connectionId), sequence: 0 }
+    return this.#channel.queuedBytesOf?.(message) ?? this.queuedBytes
   }
 
   get size(): number {

@@ -195,7 +195,7 @@ export class EdgeCircuits implements ConnectionCircuits {
     )
     const detach = this.forwarder.attach(address, {
       // Unread bytes are bounded by the window that their sender gets.
-      ...{ isFull: false, whenRoom: (work: () => void) => work() },
+      ...{ isFullFor: () => false, whenRoom: (work: () => void) => work() },
       take: (_circuitId, frame) => {
         if (frame.contentType === EDGE_TYPE.circuitControl) connection.take(circuitId, frame)
         else end.take(frame)

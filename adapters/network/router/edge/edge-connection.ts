@@ -1,4 +1,5 @@
 import type { Reading } from '../../../../src/data-plane.ts'
+import { isTooMuch, type WaitingBounds } from '../../channel/channel.ts'
 import {
   bytesOf,
   type CircuitEnd,
@@ -9,7 +10,6 @@ import {
   writeData,
 } from '../../channel/circuit-ends.ts'
 import { forwardedTo } from '../../channel/circuit-frames.ts'
-import type { Message } from '../../channel/conversation.ts'
 import { CONNECTION_KIND, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { uint32Header } from '../../channel/header-values.ts'
@@ -51,14 +51,9 @@ type Onward =
   | { readonly kind: 'forwarded' }
 
 /** Bytes that may wait for an endpoint before its senders are slowed down. */
-const MOST_WAITING_BYTES = 2 * 1024 * 1024
-/**
- * Bytes beyond which payloads for it are dropped; the keeper of the windows sends them again. A connection with little waiting is spared, up
- * to the second bound: a small message would take a round trip more, because others send much.
- */
-const MOST_FORWARDED_BYTES = 8 * 1024 * 1024
-const SPARED_BYTES = 128 * 1024
-const MOST_BYTES = 12 * 1024 * 1024
+const FULL: WaitingBounds = { most: 2 * 1024 * 1024, ofOthers: 8 * 1024 * 1024 }
+/** Bytes beyond which payloads for it are dropped; the keeper of the windows sends them again. */
+const MOST_FORWARDED: WaitingBounds = { most: 8 * 1024 * 1024, ofOthers: 12 * 1024 * 1024 }
 /** Bytes beyond which a host may send nothing more before the client's end is attached. */
 const MOST_EARLY_BYTES = 1024 * 1024
 /** Bytes that such an early message costs beyond its own bytes. */
@@ -156,8 +151,8 @@ export class EdgeConnection implements Destination {
     return this.#endpoint.queuedBytes > 0
   }
 
-  get isFull(): boolean {
-    return this.#endpoint.queuedBytes > MOST_WAITING_BYTES
+  isFullFor(): boolean {
+    return this.#hasTooMuch(FULL)
   }
 
   whenRoom(work: () => void): void {
@@ -173,14 +168,13 @@ export class EdgeConnection implements Destination {
 
   #takeForwarded(frame: Frame): void {
     if (this.side === 'egress') this.#start()
-    const message = forwardedTo(this.#idBytes, frame)
-    if (frame.contentType !== EDGE_TYPE.payload || this.#hasRoomFor(message)) this.#endpoint.send(message, 'data')
+    const isPayload = frame.contentType === EDGE_TYPE.payload
+    if (isPayload && this.#hasTooMuch(MOST_FORWARDED)) return
+    this.#endpoint.send(forwardedTo(this.#idBytes, frame), 'data')
   }
 
-  #hasRoomFor(message: Message): boolean {
-    const { queuedBytes } = this.#endpoint
-    if (queuedBytes <= MOST_FORWARDED_BYTES) return true
-    return queuedBytes <= MOST_BYTES && this.#endpoint.queuedBytesOf(message) < SPARED_BYTES
+  #hasTooMuch(bounds: WaitingBounds): boolean {
+    return isTooMuch(this.#endpoint.queuedBytes, () => this.#endpoint.queuedBytesOf(this.id), bounds)
   }
 
   /** The circuit is dropped at this router: its controller ended it, unless there is another reason. */
@@ -265,7 +259,7 @@ export class EdgeConnection implements Destination {
     // An acknowledgement starts nothing: endpoints acknowledge ends of connections that they do not know.
     if (this.side === 'ingress' && message.contentType === EDGE_TYPE.payload) this.#start()
     const destination = this.#circuits.forwarder.forward(this.#address, message, this.#circuitId)
-    if (destination?.isFull) this.#endpoint.holdFor(destination, HOLD_MS)
+    if (destination?.isFullFor(message)) this.#endpoint.holdFor(destination, HOLD_MS)
   }
 
   #start(): void {
@@ -303,7 +297,7 @@ export class EdgeConnection implements Destination {
       case 'spliced':
         this.#circuits.forwarder.passed(this.#circuitId, this.#address, bytesOf(data))
         onward.peer.deliver(data)
-        if (onward.peer.isFull) this.#endpoint.holdFor(onward.peer)
+        if (onward.peer.isFullFor()) this.#endpoint.holdFor(onward.peer)
         return
       case 'kept':
         writeData(onward.end, data)
@@ -327,7 +321,7 @@ export class EdgeConnection implements Destination {
   /** Reads as long as the endpoint takes data. */
   #read(end: CircuitEnd): void {
     while (!this.#isOver) {
-      if (this.isFull) {
+      if (this.isFullFor()) {
         this.whenRoom(() => this.#read(end))
         return
       }

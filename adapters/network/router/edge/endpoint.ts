@@ -67,8 +67,8 @@ export interface Endpoint<Entry> {
   readonly isClosed: boolean
   /** Bytes that wait for it. */
   readonly queuedBytes: number
-  /** The part of them that waits for the turns of the connection of a message. */
-  queuedBytesOf(message: Message): number
+  /** The part of them that waits for the turns of a connection. */
+  queuedBytesOf(connectionId: number): number
   send(message: Message, lane?: Lane): void
   reply(to: Frame, message: Message, lane?: Lane): void
   /** `onAnswer` runs before anything is taken that came behind the answer. */

@@ -1,6 +1,6 @@
 import { Lifetime } from '../../../../src/concurrency/lifetime.ts'
 import { linkLiveness } from '../../../../src/data-plane.ts'
-import type { Channel, ChannelTrouble } from '../../channel/channel.ts'
+import { type Channel, type ChannelTrouble, isTooMuch, type WaitingBounds } from '../../channel/channel.ts'
 import { forwarded, isOfCircuit } from '../../channel/circuit-frames.ts'
 import type { Message, Timer, Watch } from '../../channel/conversation.ts'
 import { EDGE_TYPE } from '../../channel/edge-messages.ts'
@@ -59,7 +59,7 @@ const NANOSECONDS = 1_000_000
 /** Sockets of one link: a peer opens four. */
 const MOST_SOCKETS = 8
 /** Bytes that may wait for a peer before its senders pause, and bytes at which they go on. */
-const FULL_BYTES = 2_097_152
+const FULL: WaitingBounds = { most: 2_097_152, ofOthers: 16_777_216 }
 const ROOM_BYTES = 524_288
 /** Milliseconds of a pause at the most: routers that wait for each other in a circle go on, and drop excess payloads. */
 const LONGEST_PAUSE_MS = 100
@@ -67,10 +67,8 @@ const LONGEST_PAUSE_MS = 100
  * Bytes that wait for a peer before payloads are dropped: their sender sends them again, and slows down. Acknowledgements wait longer,
  * because without them all payloads are sent again.
  */
-const MOST_PAYLOAD_BYTES = 16_777_216
-/** Bytes of one circuit below which its payloads wait as long as acknowledgements: others send much. */
-const SPARED_BYTES = 131_072
-const MOST_OTHER_BYTES = 25_165_824
+const MOST_PAYLOADS: WaitingBounds = { most: 16_777_216, ofOthers: 25_165_824 }
+const MOST_OTHERS: WaitingBounds = { most: 25_165_824, ofOthers: 25_165_824 }
 
 /** A link to another router: one socket or several, which lasts as long as one of them for payloads does. */
 export class RouterLink implements Destination, TracedChannel {
@@ -137,9 +135,9 @@ export class RouterLink implements Destination, TracedChannel {
     return true
   }
 
-  get isFull(): boolean {
+  isFullFor(message: Frame): boolean {
     const channel = this.#channelFor(LINK_SOCKET.data)
-    return channel !== undefined && channel.queuedBytes > FULL_BYTES
+    return channel !== undefined && hasTooMuch(channel, message, FULL)
   }
 
   whenRoom(work: () => void): void {
@@ -150,8 +148,8 @@ export class RouterLink implements Destination, TracedChannel {
     const isPayload = frame.contentType === EDGE_TYPE.payload
     const channel = this.#channelFor(isPayload ? LINK_SOCKET.data : LINK_SOCKET.acknowledgements)
     if (channel === undefined) return
-    if (hasRoomFor(channel, frame, isPayload)) this.#send(channel, forwarded(frame))
-    else this.#droppedPayloads += 1
+    if (hasTooMuch(channel, frame, isPayload ? MOST_PAYLOADS : MOST_OTHERS)) this.#droppedPayloads += 1
+    else this.#send(channel, forwarded(frame))
   }
 
   /** Closes every socket. */
@@ -174,7 +172,7 @@ export class RouterLink implements Destination, TracedChannel {
     if (answered !== undefined) this.#answered(answered)
     if (isOfCircuit(frame)) {
       const destination = this.#listener.received(this, frame)
-      if (destination?.isFull === true && contentType === EDGE_TYPE.payload) this.#pause(channel, destination)
+      if (contentType === EDGE_TYPE.payload && destination?.isFullFor(frame)) this.#pause(channel, destination)
     } else if (contentType === LATENCY) {
       const reflected = headers.get(KEY.reflected)
       const answer = new Map([
@@ -260,8 +258,7 @@ export class RouterLink implements Destination, TracedChannel {
   }
 }
 
-function hasRoomFor(channel: Channel, frame: Frame, isPayload: boolean): boolean {
-  if (channel.queuedBytes <= MOST_PAYLOAD_BYTES) return true
-  if (channel.queuedBytes > MOST_OTHER_BYTES) return false
-  return !isPayload || (channel.queuedBytesOf?.(frame) ?? SPARED_BYTES) < SPARED_BYTES
+function hasTooMuch(channel: Channel, message: Frame, bounds: WaitingBounds): boolean {
+  const { queuedBytes } = channel
+  return isTooMuch(queuedBytes, () => channel.queuedBytesOf?.(message) ?? queuedBytes, bounds)
 }

@@ -95,8 +95,8 @@ class HiddenHop implements Destination {
     this.#link = link
   }
 
-  get isFull(): boolean {
-    return this.#link.isFull
+  isFullFor(message: Frame): boolean {
+    return this.#link.isFullFor(message)
   }
 
   whenRoom(work: () => void): void {
