@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === undefined)('the login page in a browser without scr
     expect(await page.getByLabel('Username').getAttribute('aria-describedby')).toBe('problem')
     // The style is let in by the content security policy.
     const width = await page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth")
-    expect(width).toBe('416px')
+    expect(width).toBe('360px')
     await logIn(page, who.username, who.password)
     await titled(page, 'Application')
     const { access_token } = await tokens()

@@ -68,6 +68,7 @@ async function entryPage(provider: OpenIdProvider, id: string, entry: Entry): Pr
 <input id="password" name="password" type="password" autocomplete="current-password" required${described}>
 <button type="submit">Log in</button>
 </form>
+<p class="or">or</p>
 <form method="post" action="/oidc/login/cert">
 <input type="hidden" name="id" value="${id}">
 <button class="other" type="submit">Log in with a certificate</button>

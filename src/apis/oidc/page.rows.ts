@@ -14,6 +14,9 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** The mark of the controller, as its explorer has it. */
+const MARK = html`<svg viewBox="0 0 32 32" aria-hidden="true"><path stroke-width="3" d="M5 29V14a11 11 0 0 1 22 0v15"/><path stroke-width="2" d="M11 9v17m5-20v20m5-17v17M7 15h18M7 21h18"/></svg>`
+
 /**
  * Writes a page, without scripts, frames or anything of another origin. Forms may be sent to this provider alone; where
  * that leads back to the client of the auth request, browsers ask for its origin to be allowed as well.
@@ -40,7 +43,7 @@ export async function pageAnswer(provider: OpenIdProvider, id: string, page: Pag
 </head>
 <body>
 <main>
-<h1>${title}</h1>
+<h1>${MARK}${title}</h1>
 ${alert}
 ${body}
 </main>

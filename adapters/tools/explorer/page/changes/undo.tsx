@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
-import { problemText } from '../api/problem-text.ts'
 import type { KindForm } from '../forms/form-schemas.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
-import { announce } from '../parts/announcements.ts'
+import { useAction } from '../parts/use-action.ts'
 import { may, session } from '../session/session.ts'
 import type { AuditEntry } from './consequences.tsx'
 
@@ -19,31 +18,21 @@ interface Props {
 /** Takes a change back: first as a plan that is looked at, then by the tag of that plan, so that nothing later is overwritten. */
 export function Undo({ apis: { portcullis }, entry, onDone }: Props) {
   const [plan, setPlan] = useState<Plan>()
-  const [isBusy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<string>()
+  const action = useAction()
+  const { isBusy, problem } = action
   const params = { id: entry.id }
-  const doing = async (work: () => Promise<void>) => {
-    setBusy(true)
-    setProblem(undefined)
-    try {
-      await work()
-    } catch (error) {
-      setPlan(undefined)
-      setProblem(problemText(error))
-    }
-    setBusy(false)
+  const look = async () => {
+    const step = async () => setPlan((await portcullis.call('GET /audit/{id}/undo', { params })).data)
+    if (!(await action.run('The plan is there.', step))) setPlan(undefined)
   }
-  const look = () =>
-    doing(async () => {
-      setPlan((await portcullis.call('GET /audit/{id}/undo', { params })).data)
-    })
-  const apply = (tag: string) =>
-    doing(async () => {
-      await portcullis.call('POST /audit/{id}/undo', { params, headers: { 'if-match': `"${tag}"` } })
-      setPlan(undefined)
-      announce('The change was taken back.')
-      onDone()
-    })
+  const apply = async (tag: string) => {
+    const request = { params, headers: { 'if-match': `"${tag}"` } }
+    const isDone = await action.run('The change was taken back.', () =>
+      portcullis.call('POST /audit/{id}/undo', request),
+    )
+    setPlan(undefined)
+    if (isDone) onDone()
+  }
   return (
     <>
       <button type="button" class="link" aria-expanded={plan !== undefined} disabled={isBusy} onClick={look}>

@@ -1,24 +1,28 @@
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { pluralName } from '../parts/kind-names.ts'
 import { NameList } from '../parts/name-list.tsx'
 import { ScopeMembers } from '../parts/scope-members.tsx'
+import { wordsOf } from '../parts/words.ts'
 import { Frame, NamesPart, Part } from './entity-page.tsx'
 
-/** The role lists in which role attributes of a kind stand, by the kind of policy. */
-const FIELDS: Readonly<Record<string, Readonly<Partial<Record<PolicyKind, string>>>>> = {
-  identities: { 'service-policies': 'identityRoles', 'edge-router-policies': 'identityRoles' },
-  services: { 'service-policies': 'serviceRoles', 'service-edge-router-policies': 'serviceRoles' },
-  'edge-routers': { 'edge-router-policies': 'edgeRouterRoles', 'service-edge-router-policies': 'edgeRouterRoles' },
-  'posture-checks': { 'service-policies': 'postureCheckRoles' },
+/** The kinds of policies in whose role lists attributes of a kind stand, each with the list. */
+const LISTS: Readonly<Record<string, readonly (readonly [policies: string, list: string])[]>> = {
+  identities: [
+    ['service-policies', 'identityRoles'],
+    ['edge-router-policies', 'identityRoles'],
+  ],
+  services: [
+    ['service-policies', 'serviceRoles'],
+    ['service-edge-router-policies', 'serviceRoles'],
+  ],
+  'edge-routers': [
+    ['edge-router-policies', 'edgeRouterRoles'],
+    ['service-edge-router-policies', 'edgeRouterRoles'],
+  ],
+  'posture-checks': [['service-policies', 'postureCheckRoles']],
 }
 const SCOPED = ['identities', 'services', 'edge-routers'] as const
-
-type PolicyKind = (typeof POLICY_KINDS)[number]['kind']
-const POLICY_KINDS = [
-  { kind: 'service-policies', title: 'Service policies that select by it' },
-  { kind: 'edge-router-policies', title: 'Edge router policies that select by it' },
-  { kind: 'service-edge-router-policies', title: 'Service edge router policies that select by it' },
-] as const
 
 /** One role attribute: its holders, and the policies that select by it. */
 export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: string; attribute: string }) {
@@ -46,21 +50,16 @@ export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: str
             <NameList apis={apis} kind="posture-checks" filter={`anyOf(roleAttributes) = ${quoted}`} empty="Nobody." />
           )}
         </Part>
-        {POLICY_KINDS.map(({ kind: policies, title }) => {
-          const field = FIELDS[kind]?.[policies]
-          return (
-            field && (
-              <NamesPart
-                key={policies}
-                apis={apis}
-                title={title}
-                kind={policies}
-                filter={`anyOf(${field}) = ${JSON.stringify(`#${attribute}`)}`}
-                empty="None."
-              />
-            )
-          )
-        })}
+        {LISTS[kind]?.map(([policies, list]) => (
+          <NamesPart
+            key={policies}
+            apis={apis}
+            title={`${wordsOf(pluralName(policies, 2))} that select by it`}
+            kind={policies}
+            filter={`anyOf(${list}) = ${JSON.stringify(`#${attribute}`)}`}
+            empty="None."
+          />
+        ))}
       </div>
     </Frame>
   )

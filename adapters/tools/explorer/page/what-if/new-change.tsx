@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
-import { problemText } from '../api/problem-text.ts'
 import type { Found } from '../api/search.ts'
 import { place } from '../navigation/place.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { attributeChip, type Chip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { Finder } from '../parts/finder.tsx'
+import { useAction } from '../parts/use-action.ts'
 import { EMPTY_POLICY, newPolicy } from './change.ts'
 import { put } from './draft.ts'
 import { readChange, readGroupChange } from './read-entity.ts'
@@ -14,16 +15,11 @@ const KINDS = ['identities', 'services', 'service-policies']
 
 /** Where a change begins: with an entity that is there, or a new policy. */
 export function NewChange({ apis }: { apis: Apis }) {
-  const [problem, setProblem] = useState<string>()
+  const action = useAction()
   const [round, setRound] = useState(0)
-  const begin = async ({ kind, id }: Found) => {
-    setProblem(undefined)
+  const begin = ({ kind, id, name }: Found) => {
     setRound(round + 1)
-    try {
-      put(await readChange(apis, kind, id))
-    } catch (error) {
-      setProblem(problemText(error))
-    }
+    return action.run(`${name} may be changed.`, async () => put(await readChange(apis, kind, id)))
   }
   const [holders, setHolders] = useState<readonly Chip[]>(() => {
     const of = place.value.about.get('group')
@@ -32,12 +28,7 @@ export function NewChange({ apis }: { apis: Apis }) {
   const giveGroup = async (chips: readonly Chip[]) => {
     const [group, given] = [holders[0]?.value, chips[0]?.value]
     if (group === undefined || given === undefined) return
-    setProblem(undefined)
-    try {
-      put(await readGroupChange(apis, group, given))
-    } catch (error) {
-      setProblem(problemText(error))
-    }
+    await action.run(`#${given} is tried.`, async () => put(await readGroupChange(apis, group, given)))
   }
   const beginPolicy = () => put(newPolicy(EMPTY_POLICY))
   return (
@@ -76,7 +67,7 @@ export function NewChange({ apis }: { apis: Apis }) {
           />
         )}
       </div>
-      {problem && <p class="problem">{problem}</p>}
+      <ActionProblem of={action.problem} />
     </section>
   )
 }
