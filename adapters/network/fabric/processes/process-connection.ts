@@ -73,8 +73,9 @@ export class ProcessConnection {
 }
 
 /**
- * Proves to the peer that this process serves the store, and requires the same proof; answers the socket, paused, and the address of the other process. The dialer speaks first:
- * a stranger must not get a proof of the other side. Rejects, with the socket closed, for any other peer.
+ * Proves to the peer that this process serves the store, and requires the same proof; answers the socket, paused, and the address of the other
+ * process, empty where the peer is of version 0.3.0 or before. The dialer speaks first: a stranger must not get a proof of the other side.
+ * Rejects, with the socket closed, for any other peer.
  */
 export async function provenSocket(
   { stream, binding }: ProcessSocket,
