@@ -17,6 +17,7 @@ import { benchHolds } from './holds.ts'
 import { benchMemoryStorage } from './memory-storage.ts'
 import { benchMillion } from './million.ts'
 import { benchPaper } from './paper.ts'
+import { benchPorts } from './ports.ts'
 import type { BenchRow } from './row.ts'
 import { benchScale } from './scale.ts'
 import { benchSqlStorage } from './sql-storage.ts'
@@ -46,6 +47,7 @@ const BENCHES = new Map<string, Bench>([
   ['wire', benchWire],
   ['million', benchMillion],
   ['paper', benchPaper],
+  ['ports', benchPorts],
   ['guard', benchGuard],
 ])
 

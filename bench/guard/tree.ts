@@ -41,7 +41,8 @@ export function lastRelease(): string {
   return last
 }
 
-async function treeOf(name: string, folder: string): Promise<Tree> {
+/** The tree of a folder. */
+export async function treeOf(name: string, folder: string): Promise<Tree> {
   const { bin } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')))
   return { name, folder, commandLine: join(folder, bin.portcullis.replace('/dist/', '/').replace(/\.js$/, '.ts')) }
 }

@@ -290,5 +290,8 @@ describe('what a router forwards', () => {
     expect(invented?.controllerId).toBeUndefined()
     expect(invented?.circuitIds.length).toBe(MOST_WAITING_FAULTS - 1)
     expect(faults.report(2 * FAULT_REPORT_MS)).toEqual([])
+    faults.note('lost', 'controller')
+    expect(faults.report(3 * FAULT_REPORT_MS - 1)).toEqual([])
+    expect(faults.report(3 * FAULT_REPORT_MS)).toHaveLength(1)
   })
 })

@@ -268,3 +268,96 @@ describe('two ends of a circuit over a way that loses, delays, repeats and reord
     expect(play(quiet).tookMs).toBeLessThan(LINGER_MS + 3000)
   })
 })
+
+describe('an end that receives', () => {
+  /** The host of a circuit, what it acknowledges, and payloads of its client. */
+  function receiving(receiver = LIMITS.receiver) {
+    const told: (readonly [sequences: readonly number[], bufferedBytes: number])[] = []
+    const end = new XgressEnd(
+      { circuitId: 'c', side: 'terminator', now: 0, ...LIMITS, receiver },
+      {
+        payload: () => undefined,
+        acknowledgement: ({ sequences, bufferedBytes }) => void told.push([sequences, bufferedBytes]),
+        readable: () => undefined,
+        writable: () => undefined,
+        over: () => undefined,
+      },
+    )
+    const take = (sequence: number, length: number) => {
+      const body = new Uint8Array(length).fill(sequence)
+      end.takePayload({ circuitId: 'c', sequence, flags: 0, items: new Map(), body, sentAt: undefined }, 0)
+    }
+    const acknowledged = () => {
+      end.acknowledge()
+      return told.splice(0)
+    }
+    const read = () => {
+      const reading = end.read(0)
+      return reading?.type === 'data' ? reading.chunk.body[0] : reading?.type
+    }
+    return { end, take, acknowledged, read }
+  }
+
+  it('reads in order and once what comes early or again, and acknowledges again what it knows', () => {
+    const { end, take, acknowledged, read } = receiving()
+    for (const sequence of [0, 0, 2, 2]) take(sequence, 100)
+    expect(acknowledged()).toEqual([[[0, 0, 2, 2], 200]])
+    expect([read(), read()]).toEqual([0, undefined])
+    take(0, 100)
+    take(1, 100)
+    expect(acknowledged()).toEqual([[[0, 1], 200]])
+    expect([read(), read(), read()]).toEqual([1, 2, undefined])
+    expect([end.heldBytes, acknowledged()]).toEqual([0, []])
+  })
+
+  it('reads thousands of payloads that wait together, in order', () => {
+    const { end, take, read } = receiving({ readyBytes: 10_000, earlyBytes: 0, reach: 0 })
+    for (let sequence = 0; sequence < 3000; sequence += 1) take(sequence, 1)
+    expect(end.heldBytes).toBe(3000)
+    for (let sequence = 0; sequence < 3000; sequence += 1) expect(read()).toBe(sequence % 256)
+    expect([read(), end.heldBytes]).toEqual([undefined, 0])
+  })
+
+  it('drops what is too far ahead, or more than it may keep early, and says that it is there', () => {
+    const { take, acknowledged } = receiving()
+    take(41, 1)
+    expect(acknowledged()).toEqual([[[], 0]])
+    take(40, 1)
+    take(1, 1000)
+    take(2, 999)
+    expect(acknowledged()).toEqual([[[40, 1, 2], 2000]])
+    take(3, 1)
+    expect(acknowledged()).toEqual([[[], 2000]])
+    // The reach counts from the payload that is expected next.
+    const later = receiving()
+    later.take(0, 1)
+    later.take(41, 1)
+    expect(later.acknowledged()).toEqual([[[0, 41], 2]])
+  })
+
+  it('drops what comes while too much waits to be read, and takes it afterwards', () => {
+    const { take, acknowledged, read } = receiving()
+    for (const sequence of [0, 1, 2, 3]) take(sequence, 1000)
+    expect(acknowledged()).toEqual([[[0, 1, 2], 3000]])
+    expect(read()).toBe(0)
+    take(3, 1000)
+    expect(acknowledged()).toEqual([[[3], 3000]])
+    expect([read(), read(), read()]).toEqual([1, 2, 3])
+  })
+
+  it('tells its sender when half of what it had reported was read, while that was much', () => {
+    const { take, acknowledged, read } = receiving({ readyBytes: 40_000, earlyBytes: 0, reach: 0 })
+    for (const sequence of [0, 1, 2, 3]) take(sequence, 10_000)
+    expect(acknowledged()).toEqual([[[0, 1, 2, 3], 40_000]])
+    const news = Array.from({ length: 4 }, () => [read(), ...acknowledged()])
+    expect(news).toEqual([[0], [1], [2, [[], 10_000]], [3]])
+  })
+
+  it('forgets what nobody read when it closes', () => {
+    const { end, take } = receiving()
+    take(0, 100)
+    expect(end.heldBytes).toBe(100)
+    end.close(0)
+    expect(end.heldBytes).toBe(0)
+  })
+})

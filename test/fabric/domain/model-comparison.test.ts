@@ -40,11 +40,16 @@ it('what a router says because it was not given something is no difference, and 
   const name = difference('identity', 'ada', 'modified', '{*common.Identity}.Name mismatch')
   const known = difference('revocations', 'r1', 'added')
   const unknown = difference('revocations', 'r9', 'added')
-  const reported = [overrides, name, known, unknown]
+  const added = difference('identity', 'bob', 'added', 'with {*common.Identity}.ServiceConfigs["s"]')
+  // Its id is that of a revocation.
+  const sameId = difference('identity', 'r2', 'modified')
+  const reported = [overrides, name, known, unknown, added, sameId]
   const parts = ['config-overrides', 'revocations'] as const
   expect(differencesOf(reported, parts, new Set(['r1', 'r2']))).toEqual([
     name,
     unknown,
+    added,
+    sameId,
     difference('revocations', 'r2', 'removed', 'entity missing'),
   ])
   expect(differencesOf(reported, [], new Set(['r1', 'r2']))).toEqual(reported)
