@@ -47,7 +47,7 @@ export function JsonView({ apis }: { apis: Apis }) {
   return (
     <section class="json">
       <div class="bar">
-        <h1 class={id ? undefined : 'kind-title'}>
+        <h1 class={id ? undefined : 'of-kind'}>
           {kind === undefined && 'Set up'}
           {kind && !id && (isNew ? `New ${kindName(kind)}` : pluralName(kind, 2))}
           {kind && id && <Name of={entity.data ? rowOf(entity.data).name : kindName(kind)} />}

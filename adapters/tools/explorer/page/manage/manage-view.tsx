@@ -45,7 +45,7 @@ export function ManageView({ apis }: { apis: Apis }) {
         )}
       </div>
       <div class={id || isNew ? 'graph-body has-panel' : 'graph-body'}>
-        <EntityTable key={kind} apis={apis} kind={kind} view="manage" selected={id} version={version} />
+        <EntityTable key={kind} apis={apis} kind={kind} view="manage" selected={isNew ? '' : id} version={version} />
         {isNew && kind === 'identities' && may(permission, 'create') && (
           <aside class="panel" aria-label={`New ${kindName(kind)}`}>
             <PanelTitle kind={kind} name={`New ${kindName(kind)}`} />

@@ -23,7 +23,7 @@ export function MapPreview({ apis }: { apis: Apis }) {
       <Loaded
         answer={answer}
         isEmpty={({ sides }) => sides.identities.count === 0 || sides.services.count === 0}
-        empty="Nothing is here yet that you may see."
+        empty="There is no service yet."
       >
         {(map) => (
           <MapDrawing

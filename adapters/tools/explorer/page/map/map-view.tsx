@@ -66,7 +66,7 @@ export function MapView({ apis }: { apis: Apis }) {
       </div>
       <div class={chosen ? 'graph-body has-panel' : 'graph-body'}>
         <div class="map-frame" data-results>
-          <Loaded answer={answer} isEmpty={isEmpty} empty="Nothing is here yet that you may see.">
+          <Loaded answer={answer} isEmpty={isEmpty} empty="Nothing is here yet.">
             {(map) => (
               <>
                 {isNarrow ? (

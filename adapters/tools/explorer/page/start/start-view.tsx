@@ -53,7 +53,8 @@ function Overview({ apis }: { apis: Apis }) {
 function FindingCards({ apis, findings, onDone }: { apis: Apis; findings: Findings; onDone: () => void }) {
   const found = findings.filter(({ count }) => count > 0)
   const others = findings.filter(({ count, judged }) => count === 0 && judged > 0)
-  const isEmpty = !findings.some(({ finding, judged }) => OF_TRAFFIC.has(finding) && judged > 0)
+  const isJudged = (of: FindingKind) => findings.some(({ finding, judged }) => finding === of && judged > 0)
+  const [hasRouters, hasServices] = [isJudged('edge-routers-offline'), isJudged('services-without-terminators')]
   return (
     <>
       <ul class="findings" aria-label="Findings">
@@ -84,13 +85,13 @@ function FindingCards({ apis, findings, onDone }: { apis: Apis; findings: Findin
           </li>
         ))}
       </ul>
-      {isEmpty && (
+      {!hasServices && (
         <p class="muted">
-          There is no edge router and no service yet, so there is little to judge.{' '}
+          There is no {hasRouters ? '' : 'edge router and no '}service yet, so there is little to judge.{' '}
           <a href={hrefOf('json')}>Set the network up, step by step</a>
         </p>
       )}
-      {!isEmpty && others.length > 0 && (
+      {(hasRouters || hasServices) && others.length > 0 && (
         <p class="muted all-well">
           <span aria-hidden="true">✓</span> All well: {others.map(({ finding: one }) => WORDS[one].absent).join(', ')}.
         </p>
@@ -98,9 +99,6 @@ function FindingCards({ apis, findings, onDone }: { apis: Apis; findings: Findin
     </>
   )
 }
-
-/** The findings that are judged as soon as there is an edge router or a service. */
-const OF_TRAFFIC: ReadonlySet<string> = new Set(['edge-routers-offline', 'services-without-terminators'])
 
 /** An entity with the distance of its instant; only its name where it has no page. */
 function FoundEntity({ entity }: { entity: Findings[number]['entities'][number] }) {
