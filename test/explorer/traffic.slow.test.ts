@@ -63,6 +63,8 @@ describe.skipIf(!HAS_BROWSER)('traffic with numbers', () => {
       .locator('td a')
       .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().height))
     expect(Math.max(...heights)).toBeLessThan(25)
+    const scrolls = circuits.locator('.loaded').evaluate((frame) => frame.scrollWidth > frame.clientWidth)
+    expect(await scrolls).toBe(false)
   }, 90_000)
 
   it('draws routers with their links, and says the same in a table', async () => {
