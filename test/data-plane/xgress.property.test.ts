@@ -195,6 +195,16 @@ function play({ seed, loss, repeats, longestDelayMs, circuits }: Plan) {
   return { all, tookMs: time.now - begun }
 }
 
+/** A plan whose loss ends ten seconds before a side gives up: many payloads are missing then, and each round trip brings one or two. */
+const GIVEN_UP_AFTER_A_BAD_TIME: Plan = {
+  ...{ seed: 2075004226, loss: 0.38075272343121475, repeats: 0, longestDelayMs: 1791 },
+  circuits: [
+    { lengths: [11617, 2616], ending: 'halves', readEveryMs: [160, 257] },
+    { lengths: [256, 1626], ending: 'terminator-closes', readEveryMs: [1, 1] },
+    { lengths: [0, 3740], ending: 'terminator-closes', readEveryMs: [853, 85] },
+  ],
+}
+
 describe('two ends of a circuit over a way that loses, delays, repeats and reorders', () => {
   it('hand over every byte once, in order and to nobody else, end, and hold no more than their windows', {
     timeout: patience(60_000),
@@ -207,7 +217,9 @@ describe('two ends of a circuit over a way that loses, delays, repeats and reord
           for (const [at, side] of sides.entries()) {
             const theirs = bytes[at === 0 ? 1 : 0]
             expect(side.received).toEqual([...theirs.subarray(0, side.received.length)])
-            expect(side.end.isOver).toBe(true)
+            // A side that closes gives up after 30 s; the controller of the circuit ends the other one then, which still waits for the rest.
+            const waitsForMore = side.received.length < theirs.length
+            if (!waitsForMore || sides[1 - at]?.reason !== 'closed') expect(side.end.isOver).toBe(true)
             const { receiver, sender } = LIMITS
             const most = receiver.readyBytes + receiver.earlyBytes + sender.mostBytes + 2 * LARGEST_CHUNK
             expect(side.mostHeld).toBeLessThanOrEqual(most)
@@ -222,7 +234,7 @@ describe('two ends of a circuit over a way that loses, delays, repeats and reord
           }
         }
       }),
-      runs(300, 60),
+      { ...runs(300, 60), examples: [[GIVEN_UP_AFTER_A_BAD_TIME]] },
     )
   })
 
