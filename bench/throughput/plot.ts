@@ -4,7 +4,7 @@ export interface PlotLine {
   readonly values: readonly number[]
 }
 
-const WIDTH = 860
+const WIDTH = 900
 const HEIGHT = 420
 const LEFT = 60
 const RIGHT = 330
