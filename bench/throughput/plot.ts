@@ -49,6 +49,7 @@ export function plotOf(title: string, places: readonly number[], unit: string, l
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12" fill="#111827">`,
+    `<title>${title}, ${unit}</title>`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,
     text(LEFT, 22, `${title} (${unit})`, 'font-size="14" font-weight="bold"'),
     ...grid,

@@ -53,7 +53,7 @@ const SIZES: Readonly<Record<string, number>> = {
   './model': 105_000,
   './memory': 8_500,
   './node': 41_000,
-  './fabric': 40_000,
+  './fabric': 41_000,
   './sdk': 68_000,
   './testing': 254_500,
   './testing/global-setup': 219_000,
