@@ -18,11 +18,12 @@ export function authorize({ access, reads = [] }: Pick<OperationShape, 'access' 
   requireReading(call, reads)
 }
 
-function refusalOf({ missing, isFullyAuthenticated }: Caller, access: Access): ControllerError {
+/** A delegate learns which permission it lacks; everybody else gets the answer of deployed controllers. */
+function refusalOf({ missing, isFullyAuthenticated, identity }: Caller, access: Access): ControllerError {
   const { signer, signerProblem = 'missing' } = missing
   if (signer !== undefined) return new TokenRefused('secondary', signerProblem, [signer])
-  const isLacking = isFullyAuthenticated && typeof access === 'object'
-  return isLacking ? refusalWithout(access) : new ControllerError('UNAUTHORIZED')
+  const isDelegate = isFullyAuthenticated && hasRights(identity)
+  return isDelegate && typeof access === 'object' ? refusalWithout(access) : new ControllerError('UNAUTHORIZED')
 }
 
 /** The challenge of a session that may go on, but needs a token of an external signer to be complete. */

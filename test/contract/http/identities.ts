@@ -168,8 +168,10 @@ export function describeIdentities(open: Mount): void {
     it('who may only read does not write, and an unknown permission is refused', async () => {
       const { admin, delegate } = await setUp(['identity.read'])
       expect((await delegate.get('/identities')).status).toBe(200)
-      expectError(await delegate.post('/identities', { name: 'x', ...PERSON }), 'UNAUTHORIZED', null)
-      expectError(await delegate.get('/services'), 'UNAUTHORIZED', null)
+      const lacks = (permission: string) => ({ code: 'UNHANDLED', message: `it takes the permission ${permission}` })
+      const created = await delegate.post('/identities', { name: 'x', ...PERSON })
+      expectError(created, 'UNAUTHORIZED', lacks('identity.create'))
+      expectError(await delegate.get('/services'), 'UNAUTHORIZED', lacks('service.read'))
       const unknown = { name: 'x', ...PERSON, permissions: ['identity.fly'] }
       expectFieldError(await admin.post('/identities', unknown), 'permissions.0')
     })
