@@ -21,7 +21,7 @@ const CALLS: Readonly<Record<string, string>> = {
 }
 const FUNCTIONS = ['rawTimer', 'rawInterval', 'rawSoon', 'rawBytes']
 
-/** What a timer of the host needs around it, as each place had it before there were ports. */
+/** The code around a timer of the host, as each place had it before there were ports. */
 const HOST = `
 export function rawTimer(ms: number, work: () => void, holdsProcess = false): Cancel {
   const timer = setTimeout(work, ms)
