@@ -215,6 +215,48 @@ describe('routers of ours on machines of their own', () => {
     await until(async () => (await pki()).progress.routers, { renewed: 2, outstanding: 0 })
   })
 
+  it('take a model that arrives in many pieces, at their start and again after the way was lost', async () => {
+    const network = await openNetwork()
+    const { admin } = network
+    await grantEverywhere(admin)
+    // A hundred kilobytes; a record of TLS has 16.
+    const name = (count: number) => `${count} ${'x'.repeat(300)}`
+    for (let count = 0; count < 300; count += 1) {
+      await admin.create('/services', { name: name(count), encryptionRequired: false })
+    }
+    const box = await openDevice(admin, 'box', 'hosts')
+    const id = await admin.create('/edge-routers', { name: 'apart', isTunnelerEnabled: false })
+    const { enrollmentJwt } = await admin.call('GET', `/edge-routers/${id}`)
+    const identity = await enrollRouter(String(enrollmentJwt), ['127.0.0.1'])
+    const between = await forwardTo(identity.controllers[0] ?? '')
+    const lost: string[] = []
+    const unread: unknown[] = []
+    const router = await start({
+      ...listening,
+      identity: { ...identity, controllers: [between.address] },
+      log(event, fields) {
+        if (event === 'controller.lost') lost.push(String(fields.address))
+        if (event === 'controller.unread') unread.push(fields)
+      },
+    })
+    for (const round of ['at the start', 'again']) {
+      await until(async () => router.controllers.length, 1)
+      const compared = () => admin.call('POST', `/portcullis/v1/routers/${id}/validate-data-model`)
+      await until(() => compared().then(({ differences }) => differences, String), [])
+      const hosted = await box.host(name(7), (connection: ServiceConnection) => void connection.pipe(connection))
+      await until(async () => hosted.routers.length, 1)
+      const dialer = await openDevice(admin, `laptop ${round}`, 'clients')
+      const dialed = await dialer.dial(name(7))
+      dialed.end(round)
+      expect(await text(dialed)).toBe(round)
+      await hosted.close()
+      if (round === 'again') break
+      between.cut()
+      await until(async () => lost, [between.address])
+    }
+    expect(unread).toEqual([])
+  })
+
   it('decide by what the controller holds, as the router in its process does, after random changes over a way that is lost', async () => {
     const network = await openNetwork({ roleAttributes: ['all'] })
     const { admin } = network

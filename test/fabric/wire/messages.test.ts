@@ -15,8 +15,9 @@ import {
 } from '../../../adapters/network/channel/protobuf/index.ts'
 import { CONTENT_TYPE } from '../../../adapters/network/fabric/messages/content-types.ts'
 import { modelCodec } from '../../../adapters/network/fabric/messages/model-codec.ts'
+import { StateEvents } from '../../../adapters/network/fabric/messages/model-definitions.ts'
 import { readMessage } from '../../../adapters/network/fabric/messages/rows-from-router.ts'
-import { writeMessage } from '../../../adapters/network/fabric/messages/rows-to-router.ts'
+import { readToRouter, writeMessage } from '../../../adapters/network/fabric/messages/rows-to-router.ts'
 import { runs } from '../../support/property-runs.ts'
 import { bytesOf, hexOf } from './bytes.ts'
 
@@ -81,6 +82,30 @@ describe('messages have the bytes that were recorded', () => {
     expect(hexOf(modelCodec.changes([related]))).toBe('1a0d82010a0a017012017318012001')
   })
 
+  it('the model in pieces, which may arrive as other pieces', () => {
+    const services = Array.from({ length: 50 }, (_, count) => {
+      const entity = { type: 'service', id: `s${count}`, name: `service ${count}`, encryptionRequired: true } as const
+      return modelCodec.state([{ action: 'create', entity: { ...entity, configs: [] } }])
+    })
+    const facts = { type: 'model-state', index: 7, timelineId: 'line', subscriptionId: 'sub' } as const
+    const { contentType, headers, body } = writeMessage({ ...facts, events: services })
+    const bytes = Buffer.concat(body)
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(bytes.length), { maxLength: 9 }), (cuts) => {
+        const ends = [...cuts.toSorted((one, other) => one - other), bytes.length]
+        const pieces = ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end))
+        const arrived = readToRouter({ contentType, sequence: 1, headers, body: pieces })
+        if (arrived?.type !== 'model-state') throw new Error('it was sent')
+        expect(arrived).toMatchObject(facts)
+        const names = arrived.events.flatMap((part) =>
+          StateEvents.decode(part).events.map(({ service }) => service?.id),
+        )
+        expect(names.filter(Boolean)).toEqual(services.map((_, count) => `s${count}`))
+      }),
+      runs(300),
+    )
+  })
+
   it('a result, and a refusal of a circuit', () => {
     const result = writeMessage({ type: 'result', success: true, message: 'ok' })
     expect([result.contentType, bodyOf(result), hexOf(result.headers.get(2) ?? new Uint8Array())]).toEqual([
@@ -123,6 +148,26 @@ describe('messages of any bytes', () => {
         }
       }),
       runs(3000),
+    )
+  })
+
+  it('are read alike in whatever pieces they arrive', () => {
+    const body = fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 8 })
+    fc.assert(
+      fc.property(fc.constantFrom(...types), body, (contentType, pieces) => {
+        const frame = { contentType, sequence: 0, headers: NONE }
+        for (const read of [readMessage, readToRouter]) {
+          const attempt = (pieces: readonly Uint8Array[]) => {
+            try {
+              return read({ ...frame, body: pieces })
+            } catch (error) {
+              return String(error)
+            }
+          }
+          expect(attempt(pieces)).toEqual(attempt([Uint8Array.from(Buffer.concat(pieces))]))
+        }
+      }),
+      runs(2000),
     )
   })
 

@@ -34,10 +34,12 @@ export interface MessageRow<M> {
 /** The members of a message beside its type, by which its row is named. */
 export type MembersOf<All, Type> = Omit<Extract<All, { readonly type: Type }>, 'type'>
 
-/** The body of a message; in pieces where a large part of it goes to many routers. */
+/** The body of a message. */
 export interface Body<T> {
+  /** In pieces where a large part goes to many routers. */
   encode(value: NoInfer<T>): Uint8Array | readonly Uint8Array[]
-  decode(bytes: Uint8Array, pieces: readonly Uint8Array[]): T
+  /** The whole body: its bytes arrive in other pieces than they were sent. */
+  decode(bytes: Uint8Array): T
 }
 
 /** A member that stands in a header value. It is left out where it is written as undefined. */
@@ -68,7 +70,7 @@ export function row<T extends object, const H extends HeaderValues = Readonly<Re
         const read: Record<string, unknown> = {}
         for (const [name, value] of values) read[name] = value.read(frame.headers)
         // Each header was read by the value that its type comes from.
-        return Object.assign(body.decode(bodyOf(frame), frame.body), read as ValuesOf<H>)
+        return Object.assign(body.decode(bodyOf(frame)), read as ValuesOf<H>)
       },
     },
   }

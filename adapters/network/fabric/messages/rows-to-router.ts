@@ -138,9 +138,9 @@ const TERMINATOR_ANSWER = oneOf([OF_TUNNEL, OF_EDGE], (_, { answered }) =>
 /** The events of the model are pieces of their own, which all routers share. */
 const MODEL_STATE: Body<Omit<Members<'model-state'>, 'subscriptionId'>> = {
   encode: ({ index, timelineId, events }) => [...events, StateFacts.encode({ endIndex: index, timelineId })],
-  decode(bytes, events) {
+  decode(bytes) {
     const { endIndex: index, timelineId } = StateFacts.decode(bytes)
-    return { index, timelineId, events }
+    return { index, timelineId, events: [bytes] }
   },
 }
 const MODEL_CHANGES: Body<Omit<Members<'model-changes'>, 'subscriptionId'>> = {

@@ -193,8 +193,9 @@ export class ControlChannel implements ConnectedController {
       const answer = await this.#listener?.take(message)
       const written = answer === undefined ? undefined : writeFromRouter(answer, this.#routerId)
       if (written !== undefined) this.#conversation.reply(frame, written)
-    } catch {
-      // An unreadable message counts as lost: its controller asks again.
+    } catch (error) {
+      // It counts as lost: a controller asks again, and after missing changes the router asks for the model.
+      this.#listener?.unread?.(frame.contentType, error)
     }
   }
 

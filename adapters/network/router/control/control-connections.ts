@@ -131,6 +131,9 @@ export class ControlConnections {
   #following(channel: ControlChannel, listener: ControllerListener): ControllerListener {
     return {
       lost: () => listener.lost(),
+      unread: (contentType, error) => {
+        this.#settings.log?.('controller.unread', { controllerId: channel.id, contentType, error: String(error) })
+      },
       take: async (message) => {
         if (message.type !== 'controller-addresses') return listener.take(message)
         this.#follow(channel, message)

@@ -28,6 +28,8 @@ export interface ConnectedController {
 export interface ControllerListener {
   /** The controller sent a message that is no answer. Resolves with the answer to it, if any. */
   take(message: ToRouter): Promise<FromRouter | undefined>
+  /** A message of a content type could not be taken, for the reason of `error`. */
+  unread?(contentType: number, error: unknown): void
   /** The way is lost. */
   lost(): void
 }

@@ -162,15 +162,14 @@ export class RouterModel {
     return this.#sessions.get(token)
   }
 
-  /** Takes the whole model in place of the one before. */
+  /** Takes the whole model in place of the one before. Throws for a malformed one, and the one before stays. */
   takeState(state: ModelState): void {
+    const events = state.events.map((part) => routerSide.StateEvents.decode(part).events)
     this.#entities = new Map()
     this.#relations = new Map()
     this.#policiesOf = new Map()
     this.#serviceIds.clear()
-    for (const part of state.events) {
-      for (const event of routerSide.StateEvents.decode(part).events) this.#apply(event)
-    }
+    for (const event of events.flat()) this.#apply(event)
     this.#index = state.index
     this.#timelineId = state.timelineId
     this.#keys.clear()
