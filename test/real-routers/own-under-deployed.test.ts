@@ -37,6 +37,9 @@ describe.skipIf(ziti === undefined)('a router of ours under a deployed controlle
   beforeAll(async () => {
     network = await DeployedNetwork.open(ziti ?? '')
     listen = `127.0.0.1:${(await freePorts(1))[0]}`
+    // The data model of routers arrives in many pieces.
+    network.run('edge', 'create', 'config-type', 'note')
+    network.run('edge', 'create', 'config', 'long', 'note', JSON.stringify({ note: 'x'.repeat(60_000) }))
     network.run('edge', 'create', 'edge-router', 'ours', '-o', network.file('ours.jwt'))
     const enrolled = await command('router', 'enroll', 'ours.jwt', '--file', 'ours.json', '--listen', listen).ended
     expect(enrolled).toMatchObject({ code: 0 })
