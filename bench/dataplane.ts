@@ -3,6 +3,7 @@ import { enrollRouter } from '../adapters/network/router/control/router-enrollme
 import { findZiti } from '../examples/traffic/ziti.ts'
 import { LinkedNetwork } from '../test/support/linked-network.ts'
 import { byOwnWindows, byPipe, byRouterWindows, type CarriedService, newMember } from './dataplane/carriers.ts'
+import { rowsOfEncryption } from './dataplane/encryption.ts'
 import { processOf, start } from './dataplane/measured-process.ts'
 import { dials, echo, idle, median, type Subject, stream } from './dataplane/workloads.ts'
 import type { BenchRow } from './row.ts'
@@ -14,7 +15,7 @@ const DIALS = 400
 const IDLE_CIRCUITS = 3000
 const IDLE_CHANNELS = 300
 const KILOBYTE = 1024
-const PARTS = ['stream', 'streams', 'echo', 'dials', 'memory', 'holds']
+const PARTS = ['stream', 'streams', 'echo', 'dials', 'memory', 'holds', 'encryption']
 
 /**
  * The cost of an edge router: ours, a deployed one where `ZITI` names a program, and as the floor a process that pipes TLS to TLS.
@@ -65,6 +66,11 @@ export async function* benchDataplane(parts: readonly string[] = PARTS): AsyncGe
       }
       yield* rowsOfMemory('a connection, windows kept by endpoints', kept, IDLE_CIRCUITS, openOne)
       for (const { carrier } of kept) await carrier.close()
+    }
+    if (parts.includes('encryption')) {
+      const service = (name: string, isEncrypted: boolean) => serviceAt(network, name, own.id, own.address, isEncrypted)
+      const services = { plain: await service('plain', false), encrypted: await service('encrypted', true) }
+      yield* rowsOfEncryption([member, other], own.process, services)
     }
     for (const windows of ['the router', 'endpoints'] as const) {
       const subjects: Subject[] = []
@@ -190,9 +196,10 @@ async function serviceAt(
   name: string,
   routerId: string,
   address: string,
+  encryptionRequired = false,
 ): Promise<CarriedService> {
   const { admin } = network
-  const id = await admin.create('/services', { name, encryptionRequired: false, roleAttributes: [name] })
+  const id = await admin.create('/services', { name, encryptionRequired, roleAttributes: [name] })
   const everyone = { semantic: 'AnyOf', identityRoles: ['#member'] }
   for (const type of ['Bind', 'Dial']) {
     await admin.create('/service-policies', { ...everyone, name: `${name} ${type}`, type, serviceRoles: [`@${id}`] })
