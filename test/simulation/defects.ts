@@ -255,4 +255,23 @@ export const DEFECTS: readonly Defect[] = [
     },
     ...{ seed: 1, steps: 40, oracle: 'enroll' },
   },
+  {
+    what: 'a router takes the pieces in which a model arrives for the parts that the controller sent',
+    file: 'adapters/network/fabric/messages/rows-to-router.ts',
+    good: '  decode(bytes) {\n    const { endIndex: index, timelineId } = StateFacts.decode(bytes)\n    return { index, timelineId, events: [bytes] }',
+    bad: '  decode(bytes, events) {\n    const { endIndex: index, timelineId } = StateFacts.decode(bytes)\n    return { index, timelineId, events }',
+    also: {
+      file: 'adapters/network/fabric/messages/message-row.ts',
+      good: 'body.decode(bodyOf(frame))',
+      bad: 'body.decode(bodyOf(frame), frame.body)',
+    },
+    ...{ seed: 11, steps: 40, oracle: 'model' },
+  },
+  {
+    what: 'a router whose hello arrives in several pieces is let in no more',
+    file: 'adapters/network/fabric/hello.ts',
+    good: 'textIn({ body })',
+    bad: 'textIn({ body: body.slice(0, 1) })',
+    ...{ seed: 29, steps: 40, oracle: 'enroll' },
+  },
 ]

@@ -33,6 +33,8 @@ export interface Manner {
   readonly loginsLastMs: number
   /** Played routers keep the data model and the API sessions, and administrators disable routers. */
   readonly routersLearn: boolean
+  /** What is sent arrives in pieces that end at any byte. */
+  readonly cutsBytes: boolean
   /** By how much an act or a fault is more frequent than usual. */
   frequency(name: string): number
 }
@@ -51,6 +53,8 @@ const SHARE_CUT_OFF = 0.5
 const CUT_OFF = 6_000_023
 const SHARE_WITH_LATE_ANSWERS = 0.5
 const LATE_ANSWERS = 7_000_454
+const SHARE_WITH_CUTS = 0.3
+const CUTS = 8_071_941
 const SHARE_WITH_SHORT_LOGINS = 0.6
 const SHORT_LOGIN_MS = 20_000
 const LONG_LOGIN_MS = 1_800_000
@@ -92,6 +96,7 @@ export function mannerOf(seed: number): Manner {
     hasClaims,
     loginsLastMs: claims.happens(SHARE_WITH_SHORT_LOGINS) ? SHORT_LOGIN_MS : LONG_LOGIN_MS,
     routersLearn,
+    cutsBytes: new Choices(seed + CUTS).happens(SHARE_WITH_CUTS),
     // Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
     frequency: (name) => drawn(name) * drawn(`all of ${name.split(' ', 1)[0]}`),
   }

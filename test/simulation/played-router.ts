@@ -198,7 +198,17 @@ export class PlayedRouter {
     else if (iteration === 0 || iteration >= link.iteration) this.cut(target)
   }
 
+  /** Controllers send nothing that a router cannot read. */
   #learn(frame: routerSide.Frame): void {
+    try {
+      this.#learnOf(frame)
+    } catch (error) {
+      if (this.knowledge !== undefined)
+        this.knowledge.wrong ??= `cannot read a message of ${frame.contentType}: ${error}`
+    }
+  }
+
+  #learnOf(frame: routerSide.Frame): void {
     const message = LEARNT.has(frame.contentType) ? routerSide.readToRouter(frame) : undefined
     if (message?.type === 'validate-terminators') {
       const valid = (id: string) => ({ valid: this.hosted.has(id), detail: '' })
@@ -210,6 +220,7 @@ export class PlayedRouter {
   }
 
   #take(frame: routerSide.Frame): boolean {
+    this.#surroundings.wires.cuts?.arrived(frame)
     if (this.knowledge !== undefined) this.#learn(frame)
     if (frame.contentType === CONTENT_TYPE.route) {
       const route = Route.decode(bodyOf(frame))

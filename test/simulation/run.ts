@@ -4,6 +4,7 @@ import { ACTS, type Act, beginDevices } from './acts.ts'
 import { giveAtRest, settleLogins } from './attributes-at-rest.ts'
 import { Choices } from './choices.ts'
 import { CLAIM_ACTS } from './claim-acts.ts'
+import { lengthenModel } from './cut-bytes.ts'
 import { CUT_OFF_FAULTS } from './cut-off-processes.ts'
 import { DIRECTORY_FAULTS, FAULTS, SIGNER_FAULTS } from './faults.ts'
 import { GRANT_ACTS } from './grant-acts.ts'
@@ -157,6 +158,8 @@ async function begin(world: World): Promise<void> {
   for (const process of processes) await time.until(process.start())
   const [first] = processes
   if (world.manner.hasClaims && first !== undefined) await time.until(world.signer.begin(first))
+  if (world.manner.cutsBytes && first !== undefined)
+    await time.until(lengthenModel((...request) => first.call(...request)))
   for (const [at, router] of routers.entries()) {
     const process = processes[homeOf(at, world)]
     if (process !== undefined) await time.until(router.connect(process))

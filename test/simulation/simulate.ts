@@ -4,6 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { argv } from 'node:process'
 import { parseArgs } from 'node:util'
+import { IN_PIECES } from './cut-bytes.ts'
 import { FAULTS_AFTER_COMMITS } from './faults.ts'
 import { makeCryptoRepeatable } from './repeatable-crypto.ts'
 import { POSSIBLE_FAULTS, play, scriptOf, shrunk } from './run.ts'
@@ -45,6 +46,7 @@ const EFFECTS = [
   'signer disabled',
   'router disabled',
   'session ended soon',
+  IN_PIECES,
 ]
 
 const clock = performance.now.bind(performance)

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { Channel } from '../../adapters/network/channel/channel.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import type { Choices } from './choices.ts'
+import type { ByteCuts } from './cut-bytes.ts'
 import type { SimulatedTime } from './simulated-time.ts'
 
 /** Milliseconds that a message takes at least, and by how much longer it may take. */
@@ -27,16 +28,19 @@ export class Wires {
   readonly #time: SimulatedTime
   readonly #choices: Choices
   readonly #trace: (line: string) => void
+  /** Undefined where what is written at once arrives at once. */
+  readonly cuts: ByteCuts | undefined
   readonly open = new Set<Wire>()
   /** Pairs of ends between which no new connection opens. */
   readonly refused = new Set<string>()
   /** Ends by the ends to which they speak in vain, as `from>to`: connections that exist, and connections that open. */
   readonly unheard = new Set<string>()
 
-  constructor(time: SimulatedTime, choices: Choices, trace: (line: string) => void) {
+  constructor(time: SimulatedTime, choices: Choices, trace: (line: string) => void, cuts?: ByteCuts) {
     this.#time = time
     this.#choices = choices
     this.#trace = trace
+    this.cuts = cuts
   }
 
   /** Whatever an end sends to another one arrives no more. */
@@ -66,7 +70,10 @@ export class Wires {
     const sides = [left, right] as const
     for (const [side, stream] of sides.entries()) {
       const other = sides[1 - side]
-      stream.on('data', (bytes: Uint8Array) => way.bring(side, bytes, (arrived) => void other?.write(arrived)))
+      stream.on('data', (bytes: Uint8Array) => {
+        for (const piece of this.cuts?.piecesOf(bytes) ?? [bytes])
+          way.bring(side, piece, (arrived) => void other?.write(arrived))
+      })
       stream.on('error', () => undefined)
       stream.once('end', () => way.end(side, () => void other?.end()))
       stream.once('close', () => way.end(side, () => void other?.destroy()))
@@ -86,7 +93,7 @@ export class Wires {
     for (const [side, channel] of sides.entries()) {
       const other = sides[1 - side]
       channel.listen({
-        onMessage: (frame) => way.bring(side, frame, (arrived) => other?.send(arrived)),
+        onMessage: (frame) => way.bring(side, this.cuts?.reread(frame) ?? frame, (arrived) => other?.send(arrived)),
         onClose: () => way.end(side, () => other?.close()),
       })
     }

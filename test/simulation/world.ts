@@ -3,6 +3,7 @@ import { type MemoryStorage, memoryStorage } from 'portcullis/memory'
 import { createTestController, type EnrolledRouter, enrollEdgeRouter } from 'portcullis/testing'
 import { simulateRuntime } from '../../src/testing.ts'
 import { Choices } from './choices.ts'
+import { ByteCuts } from './cut-bytes.ts'
 import type { AskedChange } from './evidence.ts'
 import { KnownFacts } from './known-facts.ts'
 import { type Manner, mannerOf } from './manner.ts'
@@ -164,9 +165,10 @@ export class World {
 
   constructor(seed: number, { storage, pki, routers, devices, serviceId, policies }: Beginning) {
     this.choices = new Choices(seed)
-    this.wires = new Wires(this.time, this.choices, (line) => this.note(line))
-    this.shared = storage.fork()
     this.manner = mannerOf(seed)
+    const cuts = this.manner.cutsBytes ? new ByteCuts(this.choices, (effect) => this.did(effect)) : undefined
+    this.wires = new Wires(this.time, this.choices, (line) => this.note(line), cuts)
+    this.shared = storage.fork()
     this.directory = new PlayedDirectory(this.time, this.choices)
     this.signer = new PlayedSigner(this.time, this.choices, this.manner.loginsLastMs)
     this.facts.claims.lastsMs = this.manner.loginsLastMs

@@ -7,6 +7,7 @@ import {
   TAKES_POSTURE,
 } from '../../../src/control-channel.ts'
 import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
+import { textIn } from '../channel/edge-messages.ts'
 import { type Frame, FrameError, type FrameLimits } from '../channel/frame.ts'
 import { boolHeader, readBool, readText, textHeader, uint32Header } from '../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
@@ -41,9 +42,9 @@ export interface Hello {
 }
 
 /** Reads the first frame of a socket; a text is the reason for a refusal. Throws {@link FrameError} for an invalid hello. */
-export function readHello({ contentType, headers, body: [id = new Uint8Array(0)] }: Frame): Hello | string {
+export function readHello({ contentType, headers, body }: Frame): Hello | string {
   if (contentType !== CONTENT_TYPE.hello) throw new FrameError('the first frame is no hello')
-  const routerId = new TextDecoder().decode(id)
+  const routerId = textIn({ body })
   const version = readText(headers, HEADER.version)
   if (version === undefined) return 'no version header provided'
   if (routerId === '' || routerId.length > LONGEST_ID) return 'a hello without id'

@@ -1,5 +1,6 @@
 import type { FromOperator, ToOperator, Validated, ValidationRequest } from '../../../../src/control-channel.ts'
 import type { Message } from '../../channel/conversation.ts'
+import { bodyOf } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, textHeader } from '../../channel/header-values.ts'
 import { HEADER } from '../messages/content-types.ts'
@@ -14,7 +15,8 @@ const UNSUPPORTED: Readonly<Record<number, string>> = {
 }
 
 /** The message of a frame; undefined for a kind that the controller does not take. Throws for a malformed message. */
-export function readFromOperator({ contentType, body: [bytes = new Uint8Array(0)] }: Frame): FromOperator | undefined {
+export function readFromOperator({ contentType, body }: Frame): FromOperator | undefined {
+  const bytes = bodyOf({ body })
   const what = UNSUPPORTED[contentType]
   if (what !== undefined) return { type: 'unsupported', what }
   switch (contentType) {

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { textIn } from '../../channel/edge-messages.ts'
 import { type Frame, FrameError } from '../../channel/frame.ts'
 import { boolHeader, readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
 
@@ -51,13 +52,13 @@ export interface LinkHello {
 }
 
 /** Reads the first frame of a socket; a text is the reason for a refusal. Throws `FrameError` for an invalid hello. */
-export function readLinkHello({ contentType, headers, body: [bytes = new Uint8Array(0)] }: Frame): LinkHello | string {
+export function readLinkHello({ contentType, headers, body }: Frame): LinkHello | string {
   if (contentType !== HELLO) throw new FrameError('the first frame is no hello')
   const text = (key: number) => readText(headers, key) ?? ''
   const isGrouped = readBool(headers, KEY.isGrouped) ?? false
   if (!isGrouped && headers.has(KEY.splitType)) return 'links of separate sockets without a group are not taken'
   const hello = {
-    linkId: Buffer.from(bytes).toString(),
+    linkId: textIn({ body }),
     connectionId: text(KEY.connectionId),
     routerId: text(KEY.routerId),
     peerVersion: text(KEY.version),
@@ -121,12 +122,12 @@ export function linkRejection(reason: string): Frame {
 }
 
 /** The answer of a peer to a hello: the secret of its group, if it grants one. Throws for a refusal, with its words. */
-export function readLinkAnswer({ contentType, headers, body: [bytes = new Uint8Array(0)] }: Frame): {
+export function readLinkAnswer({ contentType, headers, body }: Frame): {
   readonly routerId: string
   readonly secret: Uint8Array | undefined
 } {
   if (contentType !== RESULT || readBool(headers, KEY.success) !== true) {
-    throw new Error(`the link was refused: ${Buffer.from(bytes).toString().slice(0, LONGEST_TEXT)}`)
+    throw new Error(`the link was refused: ${textIn({ body }).slice(0, LONGEST_TEXT)}`)
   }
   const secret = readBool(headers, KEY.isGrouped) === true ? headers.get(KEY.secret) : undefined
   return { routerId: readText(headers, KEY.id) ?? '', secret }
