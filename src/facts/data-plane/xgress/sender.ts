@@ -7,7 +7,7 @@ export interface SenderLimits {
   readonly leastBytes: number
   /** Payloads that may be under way: small payloads cost more than their bytes. */
   readonly mostPayloads: number
-  /** The fill of the peer's buffer above which nothing is sent. */
+  /** Bytes that may be in the peer's buffer or on their way there: a peer drops what finds no room. */
   readonly peerBytes: number
   /** Milliseconds without an acknowledgement after which the sender gives up. */
   readonly giveUpMs: number
@@ -45,6 +45,8 @@ const DEVIATIONS = 4
 const LEAST_WAIT_MS = 100
 /** Shorter than the time for which a finished end still acknowledges: its peer retransmits once within it. */
 const MOST_WAIT_MS = 4000
+/** Milliseconds of silence after which a full peer is tried: its report that it has room may be lost. */
+const TRY_FULL_MS = 1000
 /** Payloads that one turn sends again; the rest waits for the next turn. */
 const MOST_AT_ONCE = 64
 /** The highest number that fits the wire. */
@@ -94,14 +96,15 @@ export class Sender {
     return this.#unacknowledged.size === 0
   }
 
-  /**
-   * Reports whether the next payload may be sent. With nothing under way a payload may always be sent: its acknowledgement reports the
-   * peer's state.
-   */
+  /** Reports whether the next payload may be sent. A full peer reports when its reader has gone on. */
   get maySend(): boolean {
-    if (this.isDrained) return true
     const hasRoom = this.#bytes <= this.#window && this.#unacknowledged.size < this.#limits.mostPayloads
-    return hasRoom && this.#peerBytes <= this.#limits.peerBytes
+    return hasRoom && this.#bytes + this.#peerBytes <= this.#limits.peerBytes
+  }
+
+  /** Reports whether a payload may be sent to a full peer at `now`, to learn its state. */
+  mayTry(now: number): boolean {
+    return this.isDrained && !this.maySend && now - this.#heardAt >= TRY_FULL_MS
   }
 
   /** True when no sequence number is left: the circuit must end. */

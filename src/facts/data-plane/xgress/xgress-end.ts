@@ -98,7 +98,7 @@ export class XgressEnd {
   get isQuiet(): boolean {
     const isEnding = this.#closingUntil !== undefined || this.#done !== undefined
     const isOwing = this.#owed.length > 0 || this.#owesNews
-    return this.#isOver || (this.#output.isStarted && !isEnding && !isOwing && this.#output.isDrained)
+    return this.#isOver || (this.#output.isStarted && !isEnding && !isOwing && this.#output.isIdle)
   }
 
   /** Written bytes that wait for room: a writer must pause while there are many. */

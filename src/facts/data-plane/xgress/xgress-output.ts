@@ -65,9 +65,10 @@ export class XgressOutput {
     return this.#waitingBytes + this.#sender.bytes
   }
 
-  /** Reports whether nothing is under way. */
-  get isDrained(): boolean {
-    return this.#sender.isDrained
+  /** Reports whether nothing waits or is under way. */
+  get isIdle(): boolean {
+    const owesEnd = this.#state === 'finishing' || this.#farewell === 'wanted'
+    return this.#waiting.length === 0 && this.#sender.isDrained && !owesEnd
   }
 
   /** Reports whether the direction has ended and the peer has received all of it. */
@@ -135,9 +136,10 @@ export class XgressOutput {
     return this.#sender.isGivenUp(now)
   }
 
-  /** Retransmits unacknowledged payloads. */
+  /** Retransmits unacknowledged payloads, and tries a full peer that is silent. */
   sendAgain(now: number): void {
     for (const payload of this.#sender.due(now)) this.#owner.payload(payload)
+    if (this.#sender.mayTry(now)) this.#send(now, true)
   }
 
   /** Drops waiting chunks: the peer accepts nothing more. */
@@ -156,19 +158,24 @@ export class XgressOutput {
 
   /** Sends waiting chunks as far as the window permits. The owner may call back during the call that hands it a payload. */
   pump(now: number): void {
+    this.#send(now, false)
+  }
+
+  /** `isTry` is true for a full peer: a single payload shows its state. */
+  #send(now: number, isTry: boolean): void {
     if (!this.#isStarted) return
     const hadWaiting = this.#waiting.length > 0
-    for (let chunk = this.#takeWaiting(); chunk !== undefined; chunk = this.#takeWaiting())
-      this.#transmit(chunk, 0, now)
+    let isTrying = isTry
+    const maySend = () => isTrying || this.#sender.maySend
+    for (; maySend() && this.#waiting.length > 0; isTrying = false) this.#transmit(this.#takeNext(), 0, now)
     if (this.#sender.isExhausted) this.#owner.exhausted()
     if (this.#waiting.length > 0 || this.#isOver) return
-    this.#sendEnd(now)
+    if (maySend()) this.#sendEnd(now)
     if (hadWaiting && this.#state === 'open') this.#owner.writable()
   }
 
-  #takeWaiting(): Chunk | undefined {
-    const chunk = this.#waiting[this.#nextWaiting]
-    if (chunk === undefined || !this.#sender.maySend) return undefined
+  #takeNext(): Chunk {
+    const chunk = this.#waiting[this.#nextWaiting] ?? NOTHING
     this.#nextWaiting += 1
     this.#waitingBytes -= chunk.body.length
     if (this.#nextWaiting === this.#waiting.length || this.#nextWaiting > 1024) {
