@@ -1,4 +1,5 @@
 import { Lifetime } from '../concurrency/lifetime.ts'
+import { logFailure } from '../context/background-failure.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { DataPlaneView } from '../context/context.ts'
 import { provideOwnRouter } from '../enrollment/own-router.ts'
@@ -94,13 +95,14 @@ export class Fabric implements ControlPlane {
     chain: readonly Uint8Array[],
     remoteAddress: string | undefined,
   ): Promise<SocketAdmission> {
-    const admission = await verifySocket(this.#parts.context, chain)
+    const admission = await this.#told(routerId, verifySocket(this.#parts.context, chain))
     if (!admission.admitted) this.#tellRefused(routerId, admission.reason, remoteAddress)
     return admission
   }
 
   async admit(routerId: string, { fingerprint, remoteAddress }: VerifiedSocket): Promise<ChannelRefusal | undefined> {
-    const facts = await this.#parts.context.storage.read((tx) => routerFacts(tx, routerId))
+    const read = this.#parts.context.storage.read((tx) => routerFacts(tx, routerId))
+    const facts = await this.#told(routerId, read)
     const reason = refusalOf(admitRouter(facts, fingerprint))
     if (reason !== undefined) this.#tellRefused(routerId, reason, remoteAddress)
     return reason
@@ -117,7 +119,7 @@ export class Fabric implements ControlPlane {
     let terms: Awaited<ReturnType<typeof termsOf>>
     let disabled: readonly string[] = []
     let hasPlace = true
-    const admission = await presence.routerConnected(id, fingerprint, {
+    const connecting = presence.routerConnected(id, fingerprint, {
       alsoRead: async (tx) => {
         terms = await termsOf(tx, id)
         disabled = await disabledRouters(tx)
@@ -127,6 +129,7 @@ export class Fabric implements ControlPlane {
         return hasPlace && this.#lifetime.isOpen
       },
     })
+    const admission = await this.#told(id, connecting)
     if (!this.#lifetime.isOpen) return 'unknown'
     const reason = hasPlace ? refusalOf(admission) : 'already-connected'
     if (reason !== undefined) {
@@ -280,6 +283,14 @@ export class Fabric implements ControlPlane {
     await this.#holders.look()
     model.catchUp()
     await owed.tryAgain()
+  }
+
+  /** Logs the failure of work for a router, which gets no answer and comes again. */
+  async #told<T>(routerId: string, work: Promise<T>): Promise<T> {
+    return work.catch((error: unknown) => {
+      logFailure(this.#parts.context.logger, 'a router could not be let in', error, { routerId })
+      throw error
+    })
   }
 
   #tellRefused(routerId: string, reason: ChannelRefusal, remoteAddress: string | undefined): void {

@@ -212,6 +212,15 @@ describe('a router that is linked and means harm', () => {
     expect([large > 700, large < 1024]).toEqual([true, true])
   })
 
+  it('is told to the log where its first message is no hello', async () => {
+    const told: unknown[] = []
+    const { links } = routerUnderTest({ log: (event, fields) => void told.push([event, fields.reason]) })
+    const peer = new PlayedPeer(links, 'peer')
+    peer.send({ contentType: 1, sequence: 1, headers: new Map(), body: [] })
+    await until(() => peer.isClosed)
+    expect(told).toEqual([['link.refused', expect.stringContaining('the first frame is no hello')]])
+  })
+
   it('takes no link of another router by its id', async () => {
     const { links, honest } = await linked()
     const thief = new PlayedPeer(links, 'peer')

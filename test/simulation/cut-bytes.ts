@@ -11,7 +11,7 @@ const LONG_BYTES = 20_000
 /** The effect of cuts that a run counts. */
 export const IN_PIECES = 'message in several pieces'
 
-/** Cuts what is sent at any byte, as sockets do: an end reads a message of several pieces. */
+/** Cuts sent bytes anywhere, as sockets do: an end reads a message of several pieces. */
 export class ByteCuts {
   readonly #choices: Choices
   readonly #did: (effect: string) => void

@@ -33,7 +33,7 @@ export interface Manner {
   readonly loginsLastMs: number
   /** Played routers keep the data model and the API sessions, and administrators disable routers. */
   readonly routersLearn: boolean
-  /** What is sent arrives in pieces that end at any byte. */
+  /** Bytes arrive in pieces that end anywhere. */
   readonly cutsBytes: boolean
   /** By how much an act or a fault is more frequent than usual. */
   frequency(name: string): number

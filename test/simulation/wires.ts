@@ -28,7 +28,7 @@ export class Wires {
   readonly #time: SimulatedTime
   readonly #choices: Choices
   readonly #trace: (line: string) => void
-  /** Undefined where what is written at once arrives at once. */
+  /** Undefined where bytes that are written at once arrive at once. */
   readonly cuts: ByteCuts | undefined
   readonly open = new Set<Wire>()
   /** Pairs of ends between which no new connection opens. */

@@ -13,6 +13,7 @@ import type { DialTrace } from '../../facts/fabric/rules/index.ts'
 import type { Presence } from '../../routers/presence.ts'
 import type { DialQuestion, FollowedDial } from '../circuits/dial-traces.ts'
 import type { Holder, RelayedRouters } from './relayed-routers.ts'
+import { tellUnread } from './unread-messages.ts'
 
 interface Parts {
   readonly context: EngineContext
@@ -149,8 +150,9 @@ export class Holders {
           if (holder === undefined) early.push(message)
           else this.#received(holder, message)
         },
-        closed: () => {
+        closed: (failure) => {
           isLost = true
+          tellUnread(context, address, failure)
           this.#closed(address, holder)
         },
       })

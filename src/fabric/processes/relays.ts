@@ -15,6 +15,7 @@ import type { DialTraces, FollowedDial } from '../circuits/dial-traces.ts'
 import type { OpenCircuits } from '../circuits/open-circuits.ts'
 import type { RouteExchange } from '../circuits/route-exchange.ts'
 import type { CircuitOwners, UsingProcess } from './circuit-owners.ts'
+import { tellUnread } from './unread-messages.ts'
 
 interface Parts {
   readonly context: EngineContext
@@ -86,7 +87,8 @@ export class Relays {
     channel.send({ type: 'routers', isFull: true, held: this.#parts.routers.allHeld().map(heldRouter), gone: [] })
     return {
       received: (message) => void this.#received(process, message),
-      closed: () => {
+      closed: (failure) => {
+        tellUnread(this.#parts.context, address, failure)
         process.isOpen = false
         this.#unsureUntil = this.#parts.context.clock.now() + RETURN_MS
         for (const dial of process.dials.values()) dial.end()

@@ -97,6 +97,8 @@ export interface JoinedProcess extends FabricWorld {
   part(): () => void
   /** Has what it sends to another process wait, until the function that is answered is called. */
   hold(to: string): () => void
+  /** Sends bytes to another process over the connection that this one opened to it. */
+  say(to: string, bytes: Uint8Array): void
 }
 
 /** Controllers over one store that are processes of one network: each uses the routers of the others. */
@@ -107,6 +109,7 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
   const worlds = new Map<string, FabricWorld>()
   const streams = new Map<string, Set<Duplex>>(names.map((name) => [name, new Set()]))
   const received = new Map<string, Duplex>()
+  const dialed = new Map<string, Duplex>()
   const parted = new Set<string>()
   let now = NOW
   const open = async (name: Name): Promise<JoinedProcess> => {
@@ -123,7 +126,9 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
       }
       const direction = `${name} to ${other}`
       received.set(direction, theirs)
+      dialed.set(direction, stream)
       theirs.once('close', () => void (received.get(direction) === theirs && received.delete(direction)))
+      stream.once('close', () => void (dialed.get(direction) === stream && dialed.delete(direction)))
       const binding = randomBytes(32)
       worlds.get(other)?.listener.acceptProcess({ stream: theirs, binding }, '127.0.0.1')
       return { stream, binding }
@@ -143,7 +148,8 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
       stream?.pause()
       return () => void stream?.resume()
     }
-    return { ...world, cut, part, hold }
+    const say = (to: string, bytes: Uint8Array) => void dialed.get(`${name} to ${to}`)?.write(bytes)
+    return { ...world, cut, part, hold, say }
   }
   const opened = new Map<string, JoinedProcess>()
   for (const name of names) opened.set(name, await open(name))

@@ -16,7 +16,7 @@ export async function acceptProcess(plane: ProcessPlane, socket: ProcessSocket):
       const message = readToHolder(frame)
       if (message !== undefined) session?.received(message)
     },
-    () => session?.closed(),
+    (failure) => session?.closed(failure),
   )
   session = plane.serveProcess(connection, address)
   proven.resume()
@@ -32,7 +32,7 @@ export function processDialer(open: (address: string) => Promise<ProcessSocket>)
         const message = readFromHolder(frame)
         if (message !== undefined) listener.received(message)
       },
-      () => listener.closed(),
+      (failure) => listener.closed(failure),
     )
     proven.resume()
     return connection

@@ -32,8 +32,9 @@ export class ProcessConnection {
   readonly #stopBeating: () => void
   #sequence = 0
 
-  /** Listens for messages; `received` may throw for a malformed message, which ends the connection. */
-  constructor(socket: ChannelSocket, received: (frame: Frame) => void, closed: () => void) {
+  /** Listens for messages; `received` may throw for a malformed message, which ends the connection: `closed` gets the error. */
+  constructor(socket: ChannelSocket, received: (frame: Frame) => void, closed: (failure: unknown) => void) {
+    let failure: unknown
     this.#socket = socket
     this.#stopBeating = runtime.interval(BEAT_MS, () => this.#beat())
     socket.admit(FRAME, {
@@ -41,13 +42,14 @@ export class ProcessConnection {
         if (frame.contentType === PROCESS_TYPE.heartbeat) return
         try {
           received(frame)
-        } catch {
+        } catch (error) {
+          failure = error
           socket.destroy()
         }
       },
       onClose: () => {
         this.#stopBeating()
-        closed()
+        closed(failure)
       },
     })
   }

@@ -141,7 +141,13 @@ export class ControlChannel implements ConnectedController {
     if (this.#owesSince === undefined && runtime.monotonic() - this.#heardAt > QUIET_MS) this.#sendOwnBeat()
     const answer = await this.#conversation.ask(written, ANSWER_MS)
     this.#heard()
-    return readToRouter(answer, written.contentType)
+    try {
+      return readToRouter(answer, written.contentType)
+    } catch (error) {
+      // Its asker takes it for no answer.
+      this.#listener?.unread?.(answer.contentType, error)
+      throw error
+    }
   }
 
   get isSilent(): boolean {

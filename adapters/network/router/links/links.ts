@@ -89,14 +89,19 @@ export class Links {
     const place = this.#places.enter(networkOf(accepted.remoteHost), () => accepted.stream.destroy())
     place.take(1)
     accepted.stream.on('error', () => undefined)
+    const refused = (reason: string) =>
+      this.#settings.log?.('link.refused', { reason, remoteAddress: accepted.remoteAddress })
+    let opened: OpenedSocket | undefined
     try {
-      const opened = await firstFrame(accepted.stream, LINK_LIMITS)
+      opened = await firstFrame(accepted.stream, LINK_LIMITS)
       const reason = await this.#greet(opened, accepted)
       if (reason === undefined) return
-      this.#settings.log?.('link.refused', { reason, remoteAddress: accepted.remoteAddress })
+      refused(reason)
       opened.socket.send(linkRejection(reason))
       opened.socket.close()
-    } catch {
+    } catch (error) {
+      // A peer that says nothing is no news.
+      if (opened !== undefined) refused(String(error))
       accepted.stream.destroy()
     } finally {
       place.leave()

@@ -118,7 +118,8 @@ export interface HolderChannel {
 /** Receives the messages of a process that holds routers. */
 export interface HolderListener {
   received(message: FromHolder): void
-  closed(): void
+  /** The connection is over; `failure` where a message that could not be taken ended it. */
+  closed(failure?: unknown): void
 }
 
 /** Connects to another process at its control address. Rejects when the process cannot be reached or does not belong to this network. */
@@ -133,5 +134,6 @@ export interface ProcessChannel {
 /** The session of a process that uses the routers of this process. */
 export interface ProcessSession {
   received(message: ToHolder): void
-  closed(): void
+  /** The connection is over; `failure` where a message that could not be taken ended it. */
+  closed(failure?: unknown): void
 }
