@@ -237,7 +237,10 @@ describe('what a router and its controller say to each other', () => {
     const event = Uint8Array.of(0x0a, 0)
     const state = { type: 'model-state', index: 7, timelineId: 't', subscriptionId: 's', events: [event] } as const
     const written = writeMessage(state)
-    expect(readToRouter({ ...written, sequence: 1 })).toEqual({ ...state, events: written.body })
+    expect(readToRouter({ ...written, sequence: 1 })).toEqual({
+      ...state,
+      events: [Uint8Array.from(Buffer.concat(written.body))],
+    })
     const events = Uint8Array.of(0x1a, 0)
     const changes = { type: 'model-changes', index: 8, previousIndex: 7, subscriptionId: '', events } as const
     const changed = writeMessage(changes)

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Acknowledgement, type Chunk, type EndReason, type Payload, XgressEnd } from '../../src/data-plane.ts'
+import {
+  type Acknowledgement,
+  type Chunk,
+  type EndReason,
+  PAYLOAD_FLAG,
+  type Payload,
+  XgressEnd,
+} from '../../src/data-plane.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { randomFrom } from '../support/seeded-random.ts'
 
@@ -8,17 +15,18 @@ import { randomFrom } from '../support/seeded-random.ts'
 const CLOSE_WAIT_MS = 30_000
 const LINGER_MS = 5000
 const LIMITS = {
-  receiver: { readyBytes: 2000, earlyBytes: 2000, reach: 40 },
+  receiver: { readyBytes: 12_000, earlyBytes: 12_000, reach: 40 },
   sender: {
-    mostBytes: 3000,
-    leastBytes: 200,
-    mostPayloads: 30,
-    peerBytes: 2000,
+    mostBytes: 16_000,
+    leastBytes: 1000,
+    peerBytes: 12_000,
     giveUpMs: 180_000,
     giveUpFullMs: 3_600_000,
   },
 }
 const LARGEST_CHUNK = 400
+/** Bytes that a payload of so many bytes costs where it is kept. */
+const cost = (length: number) => length + 256
 const LOSSY_MS = 20_000
 
 /** Bytes that tell where they belong: the circuit, the direction and their position. */
@@ -221,7 +229,7 @@ describe('two ends of a circuit over a way that loses, delays, repeats and reord
             const waitsForMore = side.received.length < theirs.length
             if (!waitsForMore || sides[1 - at]?.reason !== 'closed') expect(side.end.isOver).toBe(true)
             const { receiver, sender } = LIMITS
-            const most = receiver.readyBytes + receiver.earlyBytes + sender.mostBytes + 2 * LARGEST_CHUNK
+            const most = receiver.readyBytes + receiver.earlyBytes + sender.mostBytes + 2 * cost(LARGEST_CHUNK)
             expect(side.mostHeld).toBeLessThanOrEqual(most)
           }
           if (ending === 'halves') {
@@ -281,6 +289,60 @@ describe('two ends of a circuit over a way that loses, delays, repeats and reord
   })
 })
 
+describe('an end that sends to a slow reader', () => {
+  /** A writer of a hundred payloads and its peer, one step of ten milliseconds at a time; `loses` drops acknowledgements. */
+  function toReader(loses: (now: number) => boolean = () => false) {
+    let now = 1_000_000
+    const sent: Payload[] = []
+    const ends: XgressEnd[] = []
+    const open = (side: 'initiator' | 'terminator') =>
+      new XgressEnd(
+        { circuitId: 'c', side, now, ...LIMITS },
+        {
+          payload: (payload) => {
+            if (side === 'initiator') sent.push(payload)
+            ends[side === 'initiator' ? 1 : 0]?.takePayload(payload, now)
+          },
+          acknowledgement: (acknowledgement) => {
+            if (!loses(now)) ends[side === 'initiator' ? 1 : 0]?.takeAcknowledgement(acknowledgement, now)
+          },
+          readable: () => undefined,
+          writable: () => undefined,
+          over: () => undefined,
+        },
+      )
+    ends.push(open('initiator'), open('terminator'))
+    const [writer, reader] = ends
+    if (writer === undefined || reader === undefined) throw new Error('there are two')
+    writer.start(now)
+    for (let count = 0; count < 100; count += 1) writer.write({ items: new Map(), body: new Uint8Array(400) }, now)
+    writer.finish(now)
+    const step = () => {
+      now += 10
+      if (now % 100 === 0) for (const end of ends) end.tick(now)
+      reader.acknowledge()
+      return reader.read(now)?.type
+    }
+    return { sent, step, writer }
+  }
+
+  it('sends nothing twice, and the end right behind the last bytes', () => {
+    const { sent, step } = toReader()
+    const readings = Array.from({ length: 103 }, () => step())
+    expect(readings.filter((type) => type === 'data').length).toBe(100)
+    expect(readings.slice(0, 102)).toContain('end')
+    expect(sent.filter(({ flags }) => (flags & PAYLOAD_FLAG.retransmit) !== 0)).toEqual([])
+  })
+
+  it('tries a full reader after a second, when the report that it went on was lost', () => {
+    const { step, writer } = toReader((now) => now > 1_000_100 && now < 1_000_900)
+    const readings = Array.from({ length: 400 }, () => step())
+    expect(readings.filter((type) => type === 'data').length).toBe(100)
+    expect(readings).toContain('end')
+    expect(writer.waitingBytes).toBe(0)
+  })
+})
+
 describe('an end that receives', () => {
   /** The host of a circuit, what it acknowledges, and payloads of its client. */
   function receiving(receiver = LIMITS.receiver) {
@@ -313,62 +375,78 @@ describe('an end that receives', () => {
   it('reads in order and once what comes early or again, and acknowledges again what it knows', () => {
     const { end, take, acknowledged, read } = receiving()
     for (const sequence of [0, 0, 2, 2]) take(sequence, 100)
-    expect(acknowledged()).toEqual([[[0, 0, 2, 2], 200]])
+    expect(acknowledged()).toEqual([[[0, 0, 2, 2], 2 * cost(100)]])
     expect([read(), read()]).toEqual([0, undefined])
     take(0, 100)
     take(1, 100)
-    expect(acknowledged()).toEqual([[[0, 1], 200]])
+    expect(acknowledged()).toEqual([[[0, 1], 2 * cost(100)]])
     expect([read(), read(), read()]).toEqual([1, 2, undefined])
     expect([end.heldBytes, acknowledged()]).toEqual([0, []])
   })
 
   it('reads thousands of payloads that wait together, in order', () => {
-    const { end, take, read } = receiving({ readyBytes: 10_000, earlyBytes: 0, reach: 0 })
+    const { end, take, read } = receiving({ readyBytes: 1_000_000, earlyBytes: 0, reach: 0 })
     for (let sequence = 0; sequence < 3000; sequence += 1) take(sequence, 1)
-    expect(end.heldBytes).toBe(3000)
+    expect(end.heldBytes).toBe(3000 * cost(1))
     for (let sequence = 0; sequence < 3000; sequence += 1) expect(read()).toBe(sequence % 256)
     expect([read(), end.heldBytes]).toEqual([undefined, 0])
   })
 
   it('drops what is too far ahead, or more than it may keep early, and says that it is there', () => {
-    const { take, acknowledged } = receiving()
+    const most = cost(1) + cost(1000) + cost(999)
+    const { take, acknowledged } = receiving({ readyBytes: most, earlyBytes: most, reach: 40 })
     take(41, 1)
     expect(acknowledged()).toEqual([[[], 0]])
     take(40, 1)
     take(1, 1000)
     take(2, 999)
-    expect(acknowledged()).toEqual([[[40, 1, 2], 2000]])
+    expect(acknowledged()).toEqual([[[40, 1, 2], most]])
     take(3, 1)
-    expect(acknowledged()).toEqual([[[], 2000]])
+    expect(acknowledged()).toEqual([[[], most]])
     // The reach counts from the payload that is expected next.
     const later = receiving()
     later.take(0, 1)
     later.take(41, 1)
-    expect(later.acknowledged()).toEqual([[[0, 41], 2]])
+    expect(later.acknowledged()).toEqual([[[0, 41], 2 * cost(1)]])
   })
 
   it('drops what comes while too much waits to be read, and takes it afterwards', () => {
-    const { take, acknowledged, read } = receiving()
+    const { take, acknowledged, read } = receiving({ ...LIMITS.receiver, readyBytes: 2 * cost(1000) })
     for (const sequence of [0, 1, 2, 3]) take(sequence, 1000)
-    expect(acknowledged()).toEqual([[[0, 1, 2], 3000]])
+    expect(acknowledged()).toEqual([[[0, 1, 2], 3 * cost(1000)]])
     expect(read()).toBe(0)
     take(3, 1000)
-    expect(acknowledged()).toEqual([[[3], 3000]])
+    expect(acknowledged()).toEqual([[[3], 3 * cost(1000)]])
     expect([read(), read(), read()]).toEqual([1, 2, 3])
   })
 
   it('tells its sender when half of what it had reported was read, while that was much', () => {
     const { take, acknowledged, read } = receiving({ readyBytes: 40_000, earlyBytes: 0, reach: 0 })
-    for (const sequence of [0, 1, 2, 3]) take(sequence, 10_000)
-    expect(acknowledged()).toEqual([[[0, 1, 2, 3], 40_000]])
+    for (const sequence of [0, 1, 2, 3]) take(sequence, 9000)
+    expect(acknowledged()).toEqual([[[0, 1, 2, 3], 4 * cost(9000)]])
     const news = Array.from({ length: 4 }, () => [read(), ...acknowledged()])
-    expect(news).toEqual([[0], [1], [2, [[], 10_000]], [3]])
+    expect(news).toEqual([[0], [1], [2, [[], cost(9000)]], [3]])
+  })
+
+  it('keeps no more of a flood of small payloads, or of what they carry beside their bytes, than of large ones', () => {
+    const most = 100_000
+    const { end, take, acknowledged } = receiving({ readyBytes: most, earlyBytes: most, reach: 40 })
+    for (let sequence = 0; sequence < 1000; sequence += 1) take(sequence, 0)
+    expect(acknowledged()).toEqual([[Array.from({ length: Math.ceil(most / cost(0)) }, (_, at) => at), end.heldBytes]])
+    const other = receiving({ readyBytes: most, earlyBytes: most, reach: 40 })
+    const items = new Map(Array.from({ length: 100 }, (_, at) => [at, new Uint8Array(1000)]))
+    for (const sequence of [0, 1, 2]) {
+      const payload = { circuitId: 'c', sequence, flags: 0, items, body: new Uint8Array(1), sentAt: undefined }
+      other.end.takePayload(payload, 0)
+    }
+    expect(other.acknowledged()).toEqual([[[0], other.end.heldBytes]])
+    expect(other.end.heldBytes).toBeGreaterThan(most)
   })
 
   it('forgets what nobody read when it closes', () => {
     const { end, take } = receiving()
     take(0, 100)
-    expect(end.heldBytes).toBe(100)
+    expect(end.heldBytes).toBe(cost(100))
     end.close(0)
     expect(end.heldBytes).toBe(0)
   })

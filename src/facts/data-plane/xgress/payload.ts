@@ -42,7 +42,17 @@ export interface Payload extends Chunk {
   readonly sentAt: number | undefined
 }
 
-/** The payloads that a receiver has, and its unread bytes. */
+/** Bytes beside its content that a payload costs where it is kept: a flood of small ones is no way around the windows. */
+const KEPT_BYTES = 256
+
+/** Bytes that a payload costs where it is kept. */
+export function costOf({ items, body }: Chunk): number {
+  let bytes = KEPT_BYTES + body.length
+  for (const value of items.values()) bytes += KEPT_BYTES + value.length
+  return bytes
+}
+
+/** The payloads that a receiver has, and the fill of its buffer. */
 export interface Acknowledgement {
   readonly circuitId: string
   readonly sequences: readonly number[]

@@ -1,6 +1,6 @@
-import type { Payload } from './payload.ts'
+import { costOf, type Payload } from './payload.ts'
 
-/** The limits of a receiver. */
+/** The limits of a receiver; bytes as {@link costOf} counts them. */
 export interface ReceiverLimits {
   /** Bytes in order that wait to be read; at most one further payload is accepted. */
   readonly readyBytes: number
@@ -10,7 +10,7 @@ export interface ReceiverLimits {
   readonly reach: number
 }
 
-/** The limits of deployed routers; the reach bounds the number of small payloads. */
+/** The limits of deployed routers. */
 export const RECEIVER_LIMITS: ReceiverLimits = { readyBytes: 4_194_304, earlyBytes: 4_194_304, reach: 16_384 }
 
 /** The fate of a payload: kept, already known (and to be acknowledged again), or dropped until it is sent again. */
@@ -41,7 +41,7 @@ export class Receiver {
   }
 
   take(payload: Payload): Reception {
-    const { sequence, body } = payload
+    const { sequence } = payload
     if (sequence < this.#next || this.#early.has(sequence)) return 'known'
     if (this.#readyBytes > this.#limits.readyBytes) return 'dropped'
     if (sequence === this.#next) {
@@ -49,10 +49,11 @@ export class Receiver {
       this.#moveEarly()
       return 'kept'
     }
+    const bytes = costOf(payload)
     const isTooFar = sequence - this.#next > this.#limits.reach
-    if (isTooFar || this.#earlyBytes + body.length > this.#limits.earlyBytes) return 'dropped'
+    if (isTooFar || this.#earlyBytes + bytes > this.#limits.earlyBytes) return 'dropped'
     this.#early.set(sequence, payload)
-    this.#earlyBytes += body.length
+    this.#earlyBytes += bytes
     return 'kept'
   }
 
@@ -61,7 +62,7 @@ export class Receiver {
     const payload = this.#ready[this.#read]
     if (payload === undefined) return undefined
     this.#read += 1
-    this.#readyBytes -= payload.body.length
+    this.#readyBytes -= costOf(payload)
     if (this.#read === this.#ready.length || this.#read > 1024) {
       this.#ready = this.#ready.slice(this.#read)
       this.#read = 0
@@ -89,14 +90,14 @@ export class Receiver {
 
   #append(payload: Payload): void {
     this.#ready.push(payload)
-    this.#readyBytes += payload.body.length
+    this.#readyBytes += costOf(payload)
     this.#next += 1
   }
 
   #moveEarly(): void {
     for (let payload = this.#early.get(this.#next); payload !== undefined; payload = this.#early.get(this.#next)) {
       this.#early.delete(this.#next)
-      this.#earlyBytes -= payload.body.length
+      this.#earlyBytes -= costOf(payload)
       this.#append(payload)
     }
   }

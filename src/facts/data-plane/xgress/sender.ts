@@ -1,12 +1,10 @@
-import { type Acknowledgement, type Chunk, PAYLOAD_FLAG, type Payload, shortClock } from './payload.ts'
+import { type Acknowledgement, type Chunk, costOf, PAYLOAD_FLAG, type Payload, shortClock } from './payload.ts'
 
 /** The limits of a sender's window and its retransmissions. */
 export interface SenderLimits {
-  /** The greatest and the least number of bytes that may be under way. */
+  /** The greatest and the least number of bytes that may be under way, as {@link costOf} counts them. */
   readonly mostBytes: number
   readonly leastBytes: number
-  /** Payloads that may be under way: small payloads cost more than their bytes. */
-  readonly mostPayloads: number
   /** Bytes that may be in the peer's buffer or on their way there: a peer drops what finds no room. */
   readonly peerBytes: number
   /** Milliseconds without an acknowledgement after which the sender gives up. */
@@ -19,7 +17,6 @@ export interface SenderLimits {
 export const SENDER_LIMITS: SenderLimits = {
   mostBytes: 4_194_304,
   leastBytes: 16_384,
-  mostPayloads: 16_384,
   peerBytes: 4_194_304,
   giveUpMs: 180_000,
   giveUpFullMs: 3_600_000,
@@ -98,8 +95,7 @@ export class Sender {
 
   /** Reports whether the next payload may be sent. A full peer reports when its reader has gone on. */
   get maySend(): boolean {
-    const hasRoom = this.#bytes <= this.#window && this.#unacknowledged.size < this.#limits.mostPayloads
-    return hasRoom && this.#bytes + this.#peerBytes <= this.#limits.peerBytes
+    return this.#bytes <= this.#window && this.#bytes + this.#peerBytes <= this.#limits.peerBytes
   }
 
   /** Reports whether a payload may be sent to a full peer at `now`, to learn its state. */
@@ -117,7 +113,7 @@ export class Sender {
     const payload = this.#payload(chunk, flags, now)
     this.#next += 1
     this.#unacknowledged.set(payload.sequence, { payload, firstAt: now, sentAt: now, tries: 0 })
-    this.#bytes += payload.body.length
+    this.#bytes += costOf(payload)
     return payload
   }
 
@@ -133,7 +129,7 @@ export class Sender {
     for (const sequence of sequences) {
       const known = this.#unacknowledged.get(sequence)
       if (known === undefined) this.#repeated()
-      else this.#acknowledged(sequence, known.payload.body.length)
+      else this.#acknowledged(sequence, costOf(known.payload))
     }
   }
 
