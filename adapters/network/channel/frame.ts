@@ -229,7 +229,7 @@ export class FrameReader {
     this.#at = end
     if (this.#length === 0) {
       this.#pieces = []
-      this.#closeRoom()
+      this.#room = undefined
       this.#at = 0
     } else if (end === piece.length) {
       this.#pieces.shift()
