@@ -24,7 +24,7 @@ function hexSpellings(values: readonly string[], separators: readonly string[] =
   return values.flatMap((value) => {
     const digits = normaliseHex(value)
     if (digits === undefined) return [value]
-    const pairs = digits.match(/../g) ?? []
+    const pairs = digits.match(/..?/g) ?? []
     return inBothCases([digits, ...separators.map((separator) => pairs.join(separator))])
   })
 }
