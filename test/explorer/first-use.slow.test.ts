@@ -44,6 +44,24 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who sees it for the first time',
     expect(problems).toEqual([])
   }, 90_000)
 
+  it('leads to the policy that is made, and to what was changed', async () => {
+    const { url } = await serveExplorer({ model: NETWORK })
+    const { page, problems } = await openPage(`${url}#/what-if`, { viewport: { width: 1280, height: 800 } })
+    await logIn(page)
+    await page.getByRole('button', { name: 'New policy' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('visitors-wiki')
+    await pick(page, 'Identity roles', '#visitors')
+    await pick(page, 'Service roles', 'wiki')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByRole('button', { name: 'Yes, apply' }).click()
+    const note = page.getByText('The changes are made: one entity was written.').first()
+    await note.waitFor()
+    expect(await note.getByRole('link').allTextContents()).toEqual(['visitors-wiki', 'See what was changed'])
+    await note.getByRole('link', { name: 'visitors-wiki' }).click()
+    await page.getByRole('heading', { name: 'visitors-wiki', exact: true }).waitFor()
+    expect(problems).toEqual([])
+  }, 60_000)
+
   it('says how far a network is set up, while another administrator goes on with it', async () => {
     const { net, url } = await serveExplorer()
     const { page } = await openPage(`${url}#/json`, { viewport: { width: 1280, height: 800 } })

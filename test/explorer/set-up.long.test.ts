@@ -106,7 +106,7 @@ describe.skipIf(!HAS_BROWSER)('a network that is set up in the explorer', () => 
     for (const kind of kinds) {
       await page.evaluate(`location.hash = "#/json?kind=${kind}&new=true"`)
       await page.locator('.entity-form .field').first().waitFor()
-      await page.getByRole('button', { name: 'JSON', exact: true }).click()
+      await page.getByRole('link', { name: 'JSON', exact: true }).click()
       await page.getByLabel('The request as JSON').waitFor()
     }
     expect(problems).toEqual([])

@@ -199,7 +199,7 @@ const TASKS: readonly (readonly [
       await reader.click('^New service$')
       await reader.fill('Name', 'new-service')
       await reader.click('^Create$')
-      await reader.reads('All of it as JSON')
+      await reader.reads('Its page')
     },
   ],
   [

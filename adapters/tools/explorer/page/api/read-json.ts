@@ -43,9 +43,15 @@ export async function createFrom(apis: Apis, kind: string, body: unknown): Promi
   return String(memberOf(memberOf(await ask(apis, kind, withBody('POST', body)), 'data'), 'id') ?? '')
 }
 
-/** Changes the members of an entity that a body names. */
-export async function changeBy(apis: Apis, kind: string, id: string, body: unknown): Promise<void> {
-  await ask(apis, `${kind}/${encodeURIComponent(id)}`, withBody('PATCH', body))
+/** Changes the members of an entity that a body names; all of them by `PUT`. */
+export async function changeBy(
+  apis: Apis,
+  kind: string,
+  id: string,
+  body: unknown,
+  method: 'PATCH' | 'PUT' = 'PATCH',
+): Promise<void> {
+  await ask(apis, `${kind}/${encodeURIComponent(id)}`, withBody(method, body))
 }
 
 /** Deletes an entity of any kind. */

@@ -16,11 +16,13 @@ interface Props {
   readonly entity?: Values
   /** Members of a new entity that are filled in. */
   readonly given?: Values
+  /** Whether the request is shown as JSON. What is typed stays. */
+  readonly isJson: boolean
   readonly onDone: (id: string) => void
 }
 
 /** Creates an entity of a kind, or changes one, by fields that follow from the schema of the request, or by its JSON. */
-export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: Props) {
+export function EntityForm({ apis, kind, schema, entity, given = {}, isJson, onDone }: Props) {
   const present = entity === undefined ? {} : valuesOf(schema, entity)
   const [before, setBefore] = useState<Values>(present)
   const [values, setValues] = useState<Values>(entity === undefined ? { ...blankOf(schema), ...given } : present)
@@ -36,7 +38,6 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: P
     const left = changedOf(present, mine)
     setTaken([...new Set([...taken, ...Object.keys(theirs)])].filter((name) => name in left))
   }, [JSON.stringify([present, entity?.updatedAt])])
-  const [isJson, setJson] = useState(false)
   const action = useAction()
   const properties = ofType(schema.properties ?? {}, values)
   const body = entity === undefined ? withoutEmpty(values, properties) : changedOf(before, values)
@@ -46,6 +47,8 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: P
     let id = String(entity?.id ?? '')
     const isDone = await action.run(entity === undefined ? 'Created.' : 'Saved.', async () => {
       if (entity === undefined) id = await createFrom(apis, kind, body)
+      // A member is taken away by a request for the whole entity: null leaves it as it is.
+      else if (Object.values(body).includes(null)) await changeBy(apis, kind, id, values, 'PUT')
       else await changeBy(apis, kind, id, body)
     })
     isSaved.current = isDone
@@ -57,14 +60,6 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, onDone }: P
   const shown = { apis, kind, root: schema, entity: entity ?? {} }
   return (
     <form class="fields entity-form" onSubmit={onSubmit}>
-      <p class="tabs">
-        <button type="button" class="quiet" aria-pressed={!isJson} onClick={() => setJson(false)}>
-          Form
-        </button>
-        <button type="button" class="quiet" aria-pressed={isJson} onClick={() => setJson(true)}>
-          JSON
-        </button>
-      </p>
       {isJson ? (
         <BodyText values={values} onChange={setValues} />
       ) : (

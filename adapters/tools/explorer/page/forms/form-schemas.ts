@@ -10,6 +10,7 @@ export interface FormSchema {
   readonly minimum?: number
   readonly maximum?: number
   readonly maxLength?: number
+  readonly format?: string
   readonly $ref?: string
   readonly allOf?: readonly FormSchema[]
   readonly definitions?: Readonly<Record<string, FormSchema>>

@@ -4,6 +4,7 @@ import type { Apis } from '../api/apis.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { SELECTED_BY } from '../parts/kind-names.ts'
+import { instantOf, localText, zoneText } from '../parts/time-text.ts'
 import { Toggle } from '../parts/toggle.tsx'
 import { plainly, wordsOf } from '../parts/words.ts'
 import { blankOf, type FormSchema, resolved, typesOf, type Values } from './form-schemas.ts'
@@ -49,6 +50,7 @@ function SchemaField(props: FieldProps) {
       </div>
     )
   }
+  if (type === 'string' && schema.format === 'date-time') return <InstantField {...own} />
   if (type === 'string' || type === 'integer' || type === 'number')
     return <TextField {...own} isText={type === 'string'} />
   return <JsonField {...own} />
@@ -94,6 +96,37 @@ function TextField({ name, schema, value, isRequired, isText, onChange }: FieldP
       {isText && hidesText(text) && (
         <p class="hint doubt">With its invisible characters written out: {visible(text)}</p>
       )}
+    </div>
+  )
+}
+
+/** An instant in the time of the reader. The API has it in RFC 3339; an emptied field is none. */
+function InstantField({ name, schema, value, isRequired, onChange }: FieldProps) {
+  const id = useId()
+  const none = [schema.type].flat().includes('null') ? null : undefined
+  const [text, setText] = useTyped(value, localText, instantOf)
+  return (
+    <div class="field">
+      <label for={id}>{wordsOf(name)}</label>
+      <span class="inline">
+        <input
+          id={id}
+          name={name}
+          type="datetime-local"
+          step="any"
+          required={isRequired}
+          aria-describedby={`${id}-zone`}
+          value={text}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            onChange(instantOf(currentTarget.value) ?? none)
+          }}
+        />
+        <span class="muted" id={`${id}-zone`}>
+          {zoneText(instantOf(text))}
+        </span>
+      </span>
+      <Hint of={schema} />
     </div>
   )
 }

@@ -43,6 +43,8 @@ export function JsonView({ apis }: { apis: Apis }) {
     [apis, kind, id],
     kind ? isOfKind(kind) : isOfNothing,
   )
+  const isJson = about.get('as') === 'json'
+  const page = hrefOfEntity(kind ?? '', id ?? '')
   const isCreatable = form?.create !== undefined && may(form.permission, 'create')
   return (
     <section class="json">
@@ -70,9 +72,15 @@ export function JsonView({ apis }: { apis: Apis }) {
             New {kindName(kind)}
           </a>
         )}
+        {kind && id && !page.startsWith('#/json') && (
+          <a class="button" href={page}>
+            Its page
+          </a>
+        )}
       </div>
       <div class="json-body">
         <Problem of={forms} />
+        {kind && isNew && isCreatable && <Tabs isJson={isJson} />}
         {!kind && <Kinds apis={apis} forms={forms.data} />}
         {kind && isNew && form?.create && isCreatable && (
           <EntityForm
@@ -81,6 +89,7 @@ export function JsonView({ apis }: { apis: Apis }) {
             kind={kind}
             schema={form.create}
             given={givenIn(about.get('with'))}
+            isJson={isJson}
             onDone={(made) => go('json', { kind, id: made })}
           />
         )}
@@ -91,6 +100,21 @@ export function JsonView({ apis }: { apis: Apis }) {
         )}
       </div>
     </section>
+  )
+}
+
+/** The ways to write an entity. What is typed in one stands in the other. */
+function Tabs({ isJson }: { isJson: boolean }) {
+  const about = Object.fromEntries(place.value.about)
+  return (
+    <p class="tabs">
+      <a href={hrefOf('json', { ...about, as: undefined })} aria-current={isJson ? undefined : 'true'}>
+        Form
+      </a>
+      <a href={hrefOf('json', { ...about, as: 'json' })} aria-current={isJson ? 'true' : undefined}>
+        JSON
+      </a>
+    </p>
   )
 }
 
@@ -168,23 +192,16 @@ function Entity({ apis, kind, id, form, answer }: EntityProps) {
   const remove = async () => {
     if (await action.run('Deleted.', () => deleteOf(apis, kind, id))) go('json', { kind })
   }
-  const page = hrefOfEntity(kind, id)
   return (
     <>
-      <p class="tabs">
-        {change && (
-          <a href={hrefOf('json', { kind, id })} aria-current={isJson ? undefined : 'true'}>
-            Change
-          </a>
-        )}
-        <a href={hrefOf('json', { kind, id, as: 'json' })} aria-current={isJson ? 'true' : undefined}>
-          All of it as JSON
-        </a>
-        {!page.startsWith('#/json') && <a href={page}>Its page</a>}
-      </p>
+      {change && <Tabs isJson={isJson} />}
       {typeof entity.enrollmentJwt === 'string' && <Token name={String(entity.name)} jwt={entity.enrollmentJwt} />}
-      {isJson || change === undefined ? (
+      {change && (
+        <EntityForm apis={apis} kind={kind} schema={change} entity={entity} isJson={isJson} onDone={answer.reload} />
+      )}
+      {isJson && (
         <>
+          <h2>All of it, to read</h2>
           <textarea
             class="code json-text"
             aria-label={`${kind} ${id} as JSON`}
@@ -194,8 +211,6 @@ function Entity({ apis, kind, id, form, answer }: EntityProps) {
           />
           <CopyButton text={text} />
         </>
-      ) : (
-        <EntityForm apis={apis} kind={kind} schema={change} entity={entity} onDone={answer.reload} />
       )}
       {form?.isDeleted && may(form.permission, 'delete') && (
         <ConfirmedButton

@@ -4,8 +4,14 @@ import { numberText } from './number-text.ts'
 
 const MOST_NAMED = 4
 
+interface Props {
+  /** The kind of those that do not name one. */
+  readonly kind?: string
+  readonly of: readonly { readonly kind?: string; readonly id: string; readonly name: string }[]
+}
+
 /** Names that lead to their pages: a few of them, and the number of the others, which opens. */
-export function Names({ kind, of }: { kind: string; of: readonly { readonly id: string; readonly name: string }[] }) {
+export function Names({ kind = '', of }: Props) {
   const [isOpen, setOpen] = useState(false)
   const more = of.length - MOST_NAMED
   const shown = isOpen || more <= 1 ? of : of.slice(0, MOST_NAMED)

@@ -34,8 +34,21 @@ export function distanceText(instant: string): string {
   return DISTANCE.format(Math.round(distance / size), unit)
 }
 
-/** The time zone in which instants are shown, as `GMT+1`. */
-export function zoneText(): string {
-  const parts = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' }).formatToParts(new Date())
+/** An instant as a field for the reader's time has it; empty for a value that is none. */
+export function localText(instant: unknown): string {
+  const date = new Date(typeof instant === 'string' ? instant : NaN)
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
+  return Number.isNaN(local.getTime()) ? '' : local.toISOString().replace(/(:00)?(\.000)?Z$/, '')
+}
+
+/** The instant of a field for the reader's time, RFC 3339; undefined while the field has none. */
+export function instantOf(text: string): string | undefined {
+  const date = new Date(text)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+}
+
+/** The time zone in which an instant is shown, now unless given, as `GMT+1`. */
+export function zoneText(instant = new Date().toISOString()): string {
+  const parts = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' }).formatToParts(new Date(instant))
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }

@@ -12,9 +12,9 @@ export function wordsOf(name: string): string {
   return (words.charAt(0).toUpperCase() + words.slice(1)).replace(ACRONYMS, (word) => word.toUpperCase())
 }
 
-/** A description of the API without the marks around its values. */
+/** A description of the API for a form: without the marks around values, and without the format of instants, which a field has. */
 export function plainly(description: string): string {
-  return description.replaceAll('`', '')
+  return description.replaceAll(/`|, RFC 3339/g, '')
 }
 
 const LONGEST = 120

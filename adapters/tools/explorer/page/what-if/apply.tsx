@@ -7,13 +7,13 @@ import { numberText } from '../parts/number-text.ts'
 import { may } from '../session/session.ts'
 import { type Change, countWrites, isWhole } from './change.ts'
 import { draft, keyOf } from './draft.ts'
-import { make } from './make.ts'
+import { type Made, make } from './make.ts'
 
 interface Props {
   readonly apis: Apis
   readonly changes: readonly Change[]
-  /** All of them are made; `written` is the number of entities. */
-  readonly onMade: (written: number) => void
+  /** All of them are made. */
+  readonly onMade: (made: Made) => void
 }
 
 /** Makes the changes, one after the other. A change that was made leaves the draft, a failed change stays. */
@@ -24,14 +24,18 @@ export function Apply({ apis, changes, onMade }: Props) {
   const apply = async () => {
     setBusy(true)
     setProblem(undefined)
-    let written = 0
+    const all: Made[] = []
     try {
       for (const change of changes) {
-        written += await make(apis, change)
+        all.push(await make(apis, change))
         draft.value = draft.value.filter((other) => keyOf(other) !== keyOf(change))
       }
-      announce(madeText(written))
-      onMade(written)
+      const made = {
+        written: all.reduce((sum, { written }) => sum + written, 0),
+        open: all.flatMap(({ open }) => open),
+      }
+      announce(madeText(made))
+      onMade(made)
     } catch (error) {
       setProblem(problemText(error))
     }
@@ -69,7 +73,7 @@ function entities(count: number): string {
 }
 
 /** The outcome of an application in words. */
-export function madeText(written: number): string {
+export function madeText({ written }: Made): string {
   return `The changes are made: ${entities(written)} ${written === 1 ? 'was' : 'were'} written.`
 }
 

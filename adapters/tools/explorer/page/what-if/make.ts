@@ -2,34 +2,43 @@ import type { Apis } from '../api/apis.ts'
 import { type Change, changedBy, differenceOf, type GroupChange, policyBody } from './change.ts'
 import { readAttributes, readPolicy } from './read-entity.ts'
 
+/** The entities that a change has written: how many, and those whose pages the reader may want next. */
+export interface Made {
+  readonly written: number
+  readonly open: readonly { readonly kind: string; readonly id: string; readonly name: string }[]
+}
+
 /**
- * Makes a change at the controller, on top of changes of others since it began: role attributes that they added or removed stay so. Answers
- * how many entities were written. Rejects with `ApiError` where the controller refuses, and with `Error` when a policy has changed
+ * Makes a change at the controller, on top of changes of others since it began: role attributes that they added or removed stay so.
+ * Rejects with `ApiError` where the controller refuses, and with `Error` when a policy has changed
  * meanwhile.
  */
-export async function make(apis: Apis, change: Change): Promise<number> {
+export async function make(apis: Apis, change: Change): Promise<Made> {
   const { management } = apis
-  if (change.kind === 'group') return giveToGroup(apis, change)
+  if (change.kind === 'group') return { written: await giveToGroup(apis, change), open: [] }
   if (change.kind !== 'service-policies') {
     const { before: now } = await readAttributes(apis, change.kind, change.id)
     const body = { roleAttributes: changedBy(differenceOf(change), now) }
     const request = { params: { id: change.id }, body }
     if (change.kind === 'identities') await management.call('PATCH /identities/{id}', request)
     else await management.call('PATCH /services/{id}', request)
-    return 1
+    return { written: 1, open: [change] }
   }
   if (change.action === 'create') {
-    await management.call('POST /service-policies', { body: policyBody(change.policy) })
-    return 1
+    const { data } = await management.call('POST /service-policies', { body: policyBody(change.policy) })
+    return { written: 1, open: [{ kind: change.kind, id: data.id, name: change.policy.name }] }
   }
   const now = await readPolicy(apis, change.id)
   if (JSON.stringify(policyBody(now)) !== JSON.stringify(policyBody(change.before))) {
     throw new Error(`Somebody changed the policy ${change.name} meanwhile. Drop this change and begin it again.`)
   }
   const params = { id: change.id }
-  if (change.action === 'delete') await management.call('DELETE /service-policies/{id}', { params })
-  else await management.call('PATCH /service-policies/{id}', { params, body: policyBody(change.policy) })
-  return 1
+  if (change.action === 'delete') {
+    await management.call('DELETE /service-policies/{id}', { params })
+    return { written: 1, open: [] }
+  }
+  await management.call('PATCH /service-policies/{id}', { params, body: policyBody(change.policy) })
+  return { written: 1, open: [{ ...change, name: change.policy.name }] }
 }
 
 /**

@@ -4,6 +4,7 @@ import { hrefOf, place } from '../navigation/place.ts'
 import { announce } from '../parts/announcements.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { distinct, type Pair } from '../parts/fold-pairs.ts'
+import { Names } from '../parts/names.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
@@ -12,6 +13,7 @@ import { Apply, madeText } from './apply.tsx'
 import { type Change, simulated } from './change.ts'
 import { CopyAs } from './copy-as.tsx'
 import { linkOf } from './draft-link.ts'
+import type { Made } from './make.ts'
 import { Pairs, worksText } from './pairs.tsx'
 
 /** Shows the gains and losses of the changes, and the ways to use them. */
@@ -20,7 +22,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
   const [cursor, setCursor] = useState<string>()
   const [earlier, setEarlier] = useState<readonly Pair[]>([])
   const [counts, setCounts] = useState<Counts | null>(null)
-  const [written, setWritten] = useState<number>()
+  const [made, setMade] = useState<Made>()
   const mayExplain = mayRead('posture-check') && mayRead('router')
   const asked = JSON.stringify(tried.flatMap(simulated))
   useEffect(() => {
@@ -29,7 +31,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
   }, [asked])
   // New changes have not been applied yet: the notice of the last ones goes.
   useEffect(() => {
-    if (changes.length > 0) setWritten(undefined)
+    if (changes.length > 0) setMade(undefined)
   }, [changes.length])
   const answer = useAnswer(
     async (signal) => {
@@ -48,9 +50,15 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
     return (
       <section class="card">
         <h2>Gained and lost</h2>
-        {written !== undefined && (
+        {made && (
           <p class="note">
-            ✓ {madeText(written)} <a href={hrefOf('changes', { of: 'access' })}>See what was changed</a>.
+            ✓ {madeText(made)}{' '}
+            {made.open.length > 0 && (
+              <>
+                Open <Names of={made.open} />.{' '}
+              </>
+            )}
+            <a href={hrefOf('changes', { of: 'access' })}>See what was changed</a>.
           </p>
         )}
         <p class="empty">
@@ -89,7 +97,7 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
         </>
       )}
       <div class="actions">
-        <Apply apis={apis} changes={changes} onMade={setWritten} />
+        <Apply apis={apis} changes={changes} onMade={setMade} />
         <CopyAs apis={apis} changes={changes} />
         {linkOf(changes) === undefined ? (
           <p class="muted">The draft is too long for a link; a model file holds it whole.</p>
