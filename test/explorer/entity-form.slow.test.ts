@@ -36,6 +36,8 @@ describe.skipIf(!HAS_BROWSER)('the form of an entity', () => {
     })
     await logIn(page)
     await page.getByLabel('Name', { exact: true }).fill('summer')
+    expect(await page.getByLabel('Semantic', { exact: true }).inputValue()).toBe('AnyOf')
+    await page.getByLabel('Type', { exact: true }).selectOption('Dial')
     const until = page.getByLabel('Until', { exact: true })
     const startsAt = page.getByLabel('Starts at', { exact: true })
     await startsAt.fill('2027-01-15T08:30')
@@ -58,6 +60,9 @@ describe.skipIf(!HAS_BROWSER)('the form of an entity', () => {
       return { startsAt: data[0]?.startsAt, until: data[0]?.until }
     }
     expect(await policy()).toEqual({ startsAt: '2027-01-15T07:30:00.000Z', until: '2027-07-01T12:00:30.000Z' })
+    await page.getByRole('link', { name: 'Its page' }).click()
+    await page.getByText(/^Dial · .* · coming from .*2027.* until .*2027/).waitFor()
+    await page.getByRole('link', { name: 'All fields' }).click()
     await until.fill('')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect.poll(policy).toEqual({ startsAt: '2027-01-15T07:30:00.000Z', until: undefined })

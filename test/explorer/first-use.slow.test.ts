@@ -62,6 +62,18 @@ describe.skipIf(!HAS_BROWSER)('the explorer for who sees it for the first time',
     expect(problems).toEqual([])
   }, 60_000)
 
+  it('praises nothing of a network without routers', async () => {
+    const { url } = await serveExplorer()
+    const { page } = await openPage(`${url}#/start`)
+    await logIn(page)
+    await page.getByText('0 of 0').waitFor()
+    expect(await page.locator('.count-good').count()).toBe(0)
+    await page.evaluate('location.hash = "#/live"')
+    await page.getByText('There are no routers yet.').waitFor()
+    expect(await page.locator('.count-good').count()).toBe(0)
+    expect(await page.getByRole('heading', { name: 'Routers' }).count()).toBe(0)
+  }, 60_000)
+
   it('says how far a network is set up, while another administrator goes on with it', async () => {
     const { net, url } = await serveExplorer()
     const { page } = await openPage(`${url}#/json`, { viewport: { width: 1280, height: 800 } })

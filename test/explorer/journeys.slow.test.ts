@@ -160,7 +160,7 @@ describe.skipIf(!HAS_BROWSER)('the explorer in a browser', () => {
       expect(await page.locator('.entity-head').getByRole('link').allTextContents()).toEqual([
         '#internal',
         'Manage',
-        'JSON',
+        'All fields',
       ])
       await page.evaluate('location.hash = "#/graph"')
       await page.getByText('Reach takes the permissions service-policy.read, identity.read.').waitFor()

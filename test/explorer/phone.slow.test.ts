@@ -91,6 +91,25 @@ describe.skipIf(!HAS_BROWSER)('the explorer by a phone', () => {
     expect(await tooWide(page)).toEqual([])
   }, 60_000)
 
+  it('keeps each name of a trial and of a reach in one line', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const idOf = async (name: string) =>
+      (await net.admin.call('GET /identities')).data.find((one) => one.name === name)?.id
+    const trial = `#/what-if?change=attributes&of=identities&id=${await idOf('phone')}&add=staff`
+    const { page } = await openPage(`${url}${trial}`, PHONE)
+    await logIn(page)
+    const linesOf = async (name: string) => {
+      const link = page.locator('main table').getByRole('link', { name, exact: true }).first()
+      return link.evaluate('(link) => link.getClientRects().length')
+    }
+    await page.locator('.pairs').getByRole('link', { name: 'payroll' }).waitFor()
+    for (const name of ['phone', 'payroll', 'wiki']) expect(await linesOf(name)).toBe(1)
+    await page.evaluate(`location.hash = "#/identity?id=${await idOf('laptop')}"`)
+    await page.getByRole('link', { name: 'staff-payroll' }).first().waitFor()
+    for (const name of ['payroll', 'staff-payroll', 'staff-wiki']) expect(await linesOf(name)).toBe(1)
+    expect(await tooWide(page)).toEqual([])
+  }, 60_000)
+
   it('becomes a drawing when the window is wide enough, and a list again', async () => {
     const { url } = await serveExplorer({ model: NETWORK })
     const { page } = await openPage(`${url}#/graph`, PHONE)

@@ -85,11 +85,16 @@ async function ask({ send }: Apis, path: string, init: RequestInit): Promise<unk
 /** An entity as a row of a list. */
 export function rowOf(value: unknown): Row {
   const [id, name] = [memberOf(value, 'id'), memberOf(value, 'name')]
-  const of = typeof value === 'object' && value !== null ? { ...value } : {}
+  const of = membersOf(value)
   return { id: String(id ?? ''), name: typeof name === 'string' && name !== '' ? name : String(id ?? ''), of }
 }
 
 /** A member of an object; undefined for any other value. */
 export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+/** The members of an object; none of any other value. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { LoginView } from '../session/login-view.tsx'
 import { isAway, resumeSession, session } from '../session/session.ts'
+import { SessionApis } from '../session/use-apis.ts'
 import { Shell } from './shell.tsx'
 
 /** The whole page: the views for a logged in user, or the login. The login may be from before a reload or from another tab. */
@@ -10,7 +11,13 @@ export function Page() {
     void resumeSession().finally(() => setAsked(true))
   }, [])
   const open = session.value
-  if (open) return <Shell session={open} />
+  if (open) {
+    return (
+      <SessionApis.Provider value={open.apis}>
+        <Shell session={open} />
+      </SessionApis.Provider>
+    )
+  }
   if (isAsked) return <LoginView />
   if (!isAway.value) return null
   return (

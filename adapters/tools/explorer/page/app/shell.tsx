@@ -38,7 +38,7 @@ export function Shell({ session: user }: { session: OpenSession }) {
             ),
           )}
         </nav>
-        <SearchBox apis={user.apis} />
+        <SearchBox />
         <span class="who">
           <span class="who-name" title={user.isAdmin ? 'Administrator' : 'Sees what its permissions allow'}>
             <Name of={user.name} />
@@ -56,7 +56,7 @@ export function Shell({ session: user }: { session: OpenSession }) {
             {label} takes {lacked}. An administrator can give you that.
           </p>
         )}
-        {open && lacked === undefined && <open.show key={open.name} apis={user.apis} />}
+        {open && lacked === undefined && <open.show key={open.name} />}
       </main>
       <News />
       <p class="unseen" aria-live="polite">

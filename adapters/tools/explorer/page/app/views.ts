@@ -1,5 +1,4 @@
 import type { ComponentType } from 'preact'
-import type { Apis } from '../api/apis.ts'
 import { ChangesView } from '../changes/changes-view.tsx'
 import { EntityView } from '../entity/entity-view.tsx'
 import { JsonView } from '../json/json-view.tsx'
@@ -16,7 +15,7 @@ export interface View {
   readonly label: string
   /** Whether only links lead to it. */
   readonly isHidden?: boolean
-  readonly show: ComponentType<{ readonly apis: Apis }>
+  readonly show: ComponentType
 }
 
 /** The pages of single entities, with their kinds in words. */

@@ -1,5 +1,4 @@
-import { pluralName } from '../parts/kind-names.ts'
-import { numberText } from '../parts/number-text.ts'
+import { countedName } from '../parts/kind-names.ts'
 import type { AuditEntry } from './consequences.tsx'
 
 /** The records of one request, or a run of bookkeeping. */
@@ -82,5 +81,5 @@ export function deedsOf(entries: readonly AuditEntry[]): readonly (readonly Audi
 /** Counts records by kind: `2 enrollments, 1 authenticator`. */
 export function countsText(entries: readonly AuditEntry[]): string {
   const kinds = [...Map.groupBy(entries, ({ entity }) => entity?.kind ?? '').entries()]
-  return kinds.map(([kind, of]) => `${numberText(of.length)} ${pluralName(kind, of.length)}`).join(', ')
+  return kinds.map(([kind, of]) => countedName(kind, of.length)).join(', ')
 }

@@ -2,9 +2,10 @@ import { listed } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { isLoss, isOfNothing } from '../events/network-event.ts'
 import { readTimeline } from '../events/read-timeline.ts'
-import { pluralName } from '../parts/kind-names.ts'
+import { countedName } from '../parts/kind-names.ts'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useApis } from '../session/use-apis.ts'
 import { isBeside } from './change-groups.ts'
 import type { AuditEntry } from './consequences.tsx'
 
@@ -13,14 +14,14 @@ export const MOST_COUNTED = 500
 const MOST_KINDS = 4
 
 interface Props {
-  readonly apis: Apis
   readonly entries: readonly AuditEntry[]
   /** The begin of the time that is shown, RFC 3339. */
   readonly since: string
 }
 
 /** The changes of a time in a sentence: people, the entities that they changed by kind, and the identities that lost access. */
-export function ChangeSummary({ apis, entries, since }: Props) {
+export function ChangeSummary({ entries, since }: Props) {
+  const apis = useApis()
   const lost = useAnswer((signal) => readLosers(apis, since, signal), [apis, entries.length], isOfNothing).data ?? 0
   const text = summaryText(entries)
   if (text === '') return null
@@ -28,7 +29,7 @@ export function ChangeSummary({ apis, entries, since }: Props) {
     <p class="summary">
       {entries.length === MOST_COUNTED && `Of the last ${numberText(MOST_COUNTED)} changes: `}
       {text}
-      {lost > 0 && `; ${numberText(lost)} ${pluralName('identities', lost)} lost access to something`}.
+      {lost > 0 && `; ${countedName('identities', lost)} lost access to something`}.
     </p>
   )
 }
@@ -43,7 +44,7 @@ function summaryText(entries: readonly AuditEntry[]): string {
     .sort((a, b) => b.count - a.count)
   const verbs = Map.groupBy(deeds.slice(0, MOST_KINDS), ({ deed }) => deed.split(' ')[0] ?? '')
   const words = [...verbs].map(([verb, of]) => {
-    const kinds = of.map(({ deed, count }) => `${numberText(count)} ${pluralName(deed.split(' ')[1] ?? '', count)}`)
+    const kinds = of.map(({ deed, count }) => countedName(deed.split(' ')[1] ?? '', count))
     return `${verb} ${deeds.length > MOST_KINDS ? kinds.join(', ') : listed(kinds)}`
   })
   const rest = deeds.length > MOST_KINDS ? ' and more' : ''

@@ -1,17 +1,16 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { COLLECTIONS } from '../api/collections.ts'
 import { isChange, isOfNetwork } from '../events/network-event.ts'
 import { aboutNow, hrefOf, place, stay } from '../navigation/place.ts'
 import { Choice } from '../parts/choice.tsx'
 import { Finder } from '../parts/finder.tsx'
 import { pluralName } from '../parts/kind-names.ts'
-import { Loaded } from '../parts/loaded.tsx'
 import { zoneText } from '../parts/time-text.ts'
 import { Toggle } from '../parts/toggle.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
-import { AuditList } from './audit-list.tsx'
+import { useApis } from '../session/use-apis.ts'
 import { ChangeSummary, MOST_COUNTED } from './change-summary.tsx'
+import { Trail } from './trail.tsx'
 
 const SPANS = [
   { hours: 1, label: 'the last hour' },
@@ -30,7 +29,8 @@ function listOf(kinds: readonly string[]): string {
 }
 
 /** The changes of the audit trail, each with its actor, old values and new values. */
-export function ChangesView({ apis }: { apis: Apis }) {
+export function ChangesView() {
+  const apis = useApis()
   const { about } = place.value
   const hours = SPANS.find((span) => String(span.hours) === about.get('hours'))?.hours ?? 1
   const isAccess = about.get('of') === 'access'
@@ -54,6 +54,7 @@ export function ChangesView({ apis }: { apis: Apis }) {
     [apis, asked, before],
     isWhole ? isChange : isOfNetwork,
   )
+  const shown = answer.data ?? answer.earlier ?? { entries: [], since: '' }
   const show = (changed: Readonly<Record<string, string | undefined>>) =>
     stay('changes', { ...aboutNow('of', 'kind', 'actor', 'by', 'entity', 'name'), hours: String(hours), ...changed })
   return (
@@ -81,7 +82,6 @@ export function ChangesView({ apis }: { apis: Apis }) {
       </div>
       <div class="row narrowing">
         <Finder
-          apis={apis}
           label="Changed by"
           placeholder="Anybody"
           kinds={['identities']}
@@ -95,7 +95,6 @@ export function ChangesView({ apis }: { apis: Apis }) {
           onChange={(value) => show({ kind: value || undefined })}
         />
         <Finder
-          apis={apis}
           label="Entity"
           placeholder="Anything"
           kinds={[]}
@@ -104,19 +103,8 @@ export function ChangesView({ apis }: { apis: Apis }) {
         />
         {(actor || kind || entity) && <a href={hrefOf('changes', { hours: String(hours) })}>Everything</a>}
       </div>
-      <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty="Nothing was changed in that time.">
-        {({ entries, next, since }) => (
-          <>
-            <ChangeSummary apis={apis} entries={entries} since={since} />
-            <AuditList apis={apis} entries={entries} onUndone={answer.reload} />
-            {next !== null && (
-              <button type="button" onClick={() => setBefore(next)}>
-                Earlier ones
-              </button>
-            )}
-          </>
-        )}
-      </Loaded>
+      {shown.entries.length > 0 && <ChangeSummary {...shown} />}
+      <Trail answer={answer} empty="Nothing was changed in that time." onEarlier={setBefore} />
     </section>
   )
 }

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { type AnswerOf, type PortcullisApi, takingBack } from '../../../../../src/client/index.ts'
-import type { Apis } from '../api/apis.ts'
 import { distinct, foldPairs, type Pair } from '../parts/fold-pairs.ts'
+import { countedName } from '../parts/kind-names.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Names } from '../parts/names.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useApis } from '../session/use-apis.ts'
 
 /** A record of the audit trail. */
 export type AuditEntry = AnswerOf<PortcullisApi['GET /audit']>['data']['entries'][number]
@@ -14,7 +15,7 @@ export type AuditEntry = AnswerOf<PortcullisApi['GET /audit']>['data']['entries'
 export type AccessChange = NonNullable<ReturnType<typeof takingBack>>
 
 /** The access that changes gave and took: the reverse of what undoing them would do in the network as it is now. */
-export function Consequences({ apis, entries }: { apis: Apis; entries: readonly AuditEntry[] }) {
+export function Consequences({ entries }: { entries: readonly AuditEntry[] }) {
   const [isOpen, setOpen] = useState(false)
   // The oldest of several changes of an entity has its earlier state.
   const oldest = new Map(entries.map((entry) => [entry.entity?.id, entry]))
@@ -25,20 +26,20 @@ export function Consequences({ apis, entries }: { apis: Apis; entries: readonly 
       <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {undone.length === 1 ? 'who lost or gained access by it' : 'who lost or gained access by all of it'}
       </button>
-      {isOpen && <Difference apis={apis} changes={undone} isReversed />}
+      {isOpen && <Difference changes={undone} isReversed />}
     </>
   )
 }
 
 interface DifferenceProps {
-  readonly apis: Apis
   readonly changes: readonly AccessChange[]
   /** Whether the changes take back what was done: what they would give was lost. */
   readonly isReversed?: boolean
 }
 
 /** The access that changes give and take, in the network as it is now. */
-export function Difference({ apis, changes, isReversed = false }: DifferenceProps) {
+export function Difference({ changes, isReversed = false }: DifferenceProps) {
+  const apis = useApis()
   const answer = useAnswer(
     async (signal) => {
       const body = { changes: [...changes], limit: 500 }
@@ -83,6 +84,6 @@ type Verb = 'lost' | 'gained' | 'would lose' | 'would gain'
 /** The sum of lost or gained access: `11 identities lost 96 services`; with the number of pairs where not all of them are known. */
 function sumText(pairs: readonly Pair[], all: number, verb: Verb): string {
   const [people, things] = [distinct(pairs, 'identity').length, distinct(pairs, 'service').length]
-  const whole = `${numberText(people)} ${people === 1 ? 'identity' : 'identities'} ${verb} ${numberText(things)} ${things === 1 ? 'service' : 'services'}`
+  const whole = `${countedName('identities', people)} ${verb} ${countedName('services', things)}`
   return pairs.length < all ? `Of ${numberText(all)} accesses these are some: ${whole}.` : `${whole}.`
 }

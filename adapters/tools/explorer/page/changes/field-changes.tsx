@@ -1,6 +1,6 @@
 import { isBookkeeping } from '../../../../../src/base/members.ts'
 import type { Apis } from '../api/apis.ts'
-import { readJson } from '../api/read-json.ts'
+import { readJson, rowOf } from '../api/read-json.ts'
 import { isOfNothing } from '../events/network-event.ts'
 import { RoleLinks } from '../parts/attribute-link.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
@@ -8,7 +8,7 @@ import { SELECTED_BY } from '../parts/kind-names.ts'
 import { Name } from '../parts/name.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { valueText, wordsOf } from '../parts/words.ts'
-import { session } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import type { AuditEntry } from './consequences.tsx'
 
 /** The greatest number of fields beside an event, and of their characters. */
@@ -111,8 +111,8 @@ function Value({ field, value }: { field: string; value: unknown }) {
 
 /** An entity that a record names by its id, with its present name. */
 function Reference({ kind, id }: { kind: string; id: string }) {
-  const apis = session.value?.apis
-  const answer = useAnswer(() => apis && nameOf(apis, kind, id), [apis, kind, id], isOfNothing)
+  const apis = useApis()
+  const answer = useAnswer(() => nameOf(apis, kind, id), [apis, kind, id], isOfNothing)
   return <EntityLink kind={kind} id={id} name={answer.data ?? id} />
 }
 
@@ -129,8 +129,7 @@ function nameOf(apis: Apis, kind: string, id: string): Promise<string> {
 
 async function readName(apis: Apis, kind: string, id: string): Promise<string> {
   try {
-    const entity = await readJson(apis, kind, id, new AbortController().signal)
-    return String((typeof entity === 'object' && entity !== null && Reflect.get(entity, 'name')) || id)
+    return rowOf(await readJson(apis, kind, id)).name || id
   } catch {
     return id
   }

@@ -1,22 +1,22 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
-import type { Apis } from '../api/apis.ts'
 import type { KindForm } from '../forms/form-schemas.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { may, session } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import type { AuditEntry } from './consequences.tsx'
 
 type Plan = AnswerOf<PortcullisApi['GET /audit/{id}/undo']>['data']
 
 interface Props {
-  readonly apis: Apis
   readonly entry: AuditEntry
   readonly onDone: () => void
 }
 
 /** Takes a change back: first as a plan that is looked at, then by the tag of that plan, so that nothing later is overwritten. */
-export function Undo({ apis: { portcullis }, entry, onDone }: Props) {
+export function Undo({ entry, onDone }: Props) {
+  const { portcullis } = useApis()
   const [plan, setPlan] = useState<Plan>()
   const action = useAction()
   const { isBusy, problem } = action

@@ -1,4 +1,3 @@
-import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { pluralName } from '../parts/kind-names.ts'
 import { NameList } from '../parts/name-list.tsx'
@@ -25,7 +24,7 @@ const LISTS: Readonly<Record<string, readonly (readonly [policies: string, list:
 const SCOPED = ['identities', 'services', 'edge-routers'] as const
 
 /** One role attribute: its holders, and the policies that select by it. */
-export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: string; attribute: string }) {
+export function AttributePage({ kind, attribute }: { kind: string; attribute: string }) {
   const scoped = SCOPED.find((one) => one === kind)
   const quoted = JSON.stringify(attribute)
   return (
@@ -45,15 +44,14 @@ export function AttributePage({ apis, kind, attribute }: { apis: Apis; kind: str
       <div class="columns">
         <Part title="Who has it">
           {scoped ? (
-            <ScopeMembers apis={apis} kind={scoped} scope={JSON.stringify([{ any: [attribute] }])} />
+            <ScopeMembers kind={scoped} scope={JSON.stringify([{ any: [attribute] }])} />
           ) : (
-            <NameList apis={apis} kind="posture-checks" filter={`anyOf(roleAttributes) = ${quoted}`} empty="Nobody." />
+            <NameList kind="posture-checks" filter={`anyOf(roleAttributes) = ${quoted}`} empty="Nobody." />
           )}
         </Part>
         {LISTS[kind]?.map(([policies, list]) => (
           <NamesPart
             key={policies}
-            apis={apis}
             title={`${wordsOf(pluralName(policies, 2))} that select by it`}
             kind={policies}
             filter={`anyOf(${list}) = ${JSON.stringify(`#${attribute}`)}`}

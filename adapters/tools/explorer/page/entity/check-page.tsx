@@ -1,6 +1,6 @@
-import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { valueText, wordsOf } from '../parts/words.ts'
+import { useApis } from '../session/use-apis.ts'
 import { EntityPage, NamesPart, Part } from './entity-page.tsx'
 
 /** Members that every entity has; the other members of a check are its conditions. */
@@ -17,11 +17,10 @@ const COMMON = new Set([
 ])
 
 /** One posture check: its conditions, the policies that ask for it, and its changes. */
-export function CheckPage({ apis, id }: { apis: Apis; id: string }) {
-  const { management } = apis
+export function CheckPage({ id }: { id: string }) {
+  const { management } = useApis()
   return (
     <EntityPage
-      apis={apis}
       kind="posture-checks"
       id={id}
       read={(request) => management.call('GET /posture-checks/{id}', request)}
@@ -47,7 +46,6 @@ export function CheckPage({ apis, id }: { apis: Apis; id: string }) {
             </dl>
           </Part>
           <NamesPart
-            apis={apis}
             title="Service policies that ask for it"
             kind="service-policies"
             filter={`anyOf(postureCheckRoles) in [${rolesThatSelect(id, check.roleAttributes ?? [])}]`}

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
-import { AuditList } from '../changes/audit-list.tsx'
+import { Trail } from '../changes/trail.tsx'
 import type { Concern } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { AttributeLink } from '../parts/attribute-link.tsx'
@@ -13,6 +12,7 @@ import { NameList } from '../parts/name-list.tsx'
 import { NotShown } from '../parts/not-shown.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useApis } from '../session/use-apis.ts'
 import { lackedBy } from '../session/view-rights.ts'
 
 /** The head of a page: the name, and facts beside it. */
@@ -25,7 +25,6 @@ export interface Head {
 }
 
 interface Props<T> {
-  readonly apis: Apis
   readonly kind: string
   readonly id: string
   readonly read: (request: { readonly params: { readonly id: string }; readonly signal: AbortSignal }) => Promise<{
@@ -38,14 +37,15 @@ interface Props<T> {
 }
 
 /** The page of one entity: its head, its facts, and its changes, the latest first. */
-export function EntityPage<T>({ apis, kind, id, read, head, concerns, children }: Props<T>) {
+export function EntityPage<T>({ kind, id, read, head, concerns, children }: Props<T>) {
+  const apis = useApis()
   const answer = useAnswer(async (signal) => (await read({ params: { id }, signal })).data, [apis, id], concerns)
   return (
     <Loaded answer={answer}>
       {(entity) => (
         <Frame one={KIND_NAMES[kind] ?? kind} kind={kind} json={hrefOf('json', { kind, id })} {...head(entity)}>
           {children(entity)}
-          <ChangesPart apis={apis} id={id} />
+          <ChangesPart id={id} />
         </Frame>
       )}
     </Loaded>
@@ -97,7 +97,7 @@ export function Frame({ one, kind, name, state, roleAttributes, links = [], json
           ))}
           {json && (
             <a class="button" href={json}>
-              JSON
+              All fields
             </a>
           )}
           <CopyButton text={location.href} label="Copy link" />
@@ -165,7 +165,8 @@ export function ListPart<T>({ title, empty, read, reasons, concerns, keyOf, chil
 
 const MOST_CHANGES = 20
 
-function ChangesPart({ apis, id }: { apis: Apis; id: string }) {
+function ChangesPart({ id }: { id: string }) {
+  const apis = useApis()
   const answer = useAnswer(
     async (signal) =>
       (await apis.portcullis.call('GET /audit', { query: { entity: id, limit: MOST_CHANGES }, signal })).data,
@@ -173,9 +174,7 @@ function ChangesPart({ apis, id }: { apis: Apis; id: string }) {
   )
   return (
     <Part title="Changes">
-      <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty="None that are remembered.">
-        {({ entries }) => <AuditList apis={apis} entries={entries} onUndone={answer.reload} />}
-      </Loaded>
+      <Trail answer={answer} empty="None that are remembered." />
     </Part>
   )
 }

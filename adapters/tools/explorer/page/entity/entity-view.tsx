@@ -1,5 +1,4 @@
 import type { ComponentType } from 'preact'
-import type { Apis } from '../api/apis.ts'
 import { place } from '../navigation/place.ts'
 import { AttributePage } from './attribute-page.tsx'
 import { CheckPage } from './check-page.tsx'
@@ -9,7 +8,7 @@ import { RouterPage } from './router-page.tsx'
 import { ServicePage } from './service-page.tsx'
 
 /** The pages of entities by the view that the address names. */
-const PAGES: Readonly<Record<string, ComponentType<{ readonly apis: Apis; readonly id: string }>>> = {
+const PAGES: Readonly<Record<string, ComponentType<{ readonly id: string }>>> = {
   identity: IdentityPage,
   service: ServicePage,
   router: RouterPage,
@@ -20,15 +19,15 @@ const PAGES: Readonly<Record<string, ComponentType<{ readonly apis: Apis; readon
 }
 
 /** The page of the entity, or the role attribute, that the address names. */
-export function EntityView({ apis }: { apis: Apis }) {
+export function EntityView() {
   const { view, about } = place.value
   if (view === 'attribute') {
     const attribute = about.get('of') ?? ''
     const kind = about.get('kind') ?? 'identities'
-    return <AttributePage key={`${kind} ${attribute}`} apis={apis} kind={kind} attribute={attribute} />
+    return <AttributePage key={`${kind} ${attribute}`} kind={kind} attribute={attribute} />
   }
   const Page = PAGES[view]
   const id = about.get('id')
   if (Page === undefined || id === null) return <p class="empty">The address names nothing. Type / to search.</p>
-  return <Page key={`${view} ${id}`} apis={apis} id={id} />
+  return <Page key={`${view} ${id}`} id={id} />
 }

@@ -1,25 +1,21 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
-import type { Apis } from '../api/apis.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { ActionProblem } from '../parts/action-problem.tsx'
 import { AttributeLink } from '../parts/attribute-link.tsx'
-import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { Name } from '../parts/name.tsx'
+import { TextInput } from '../parts/text-input.tsx'
 import { untilText, wholeText } from '../parts/time-text.ts'
 import { useAction } from '../parts/use-action.ts'
 import { may } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import { Part } from './entity-page.tsx'
 
 type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
 type Grant = NonNullable<Identity['attributeGrants']>[number]
 
-interface Props {
-  readonly apis: Apis
-  readonly identity: Identity
-}
-
 /** Role attributes that an identity has beside the stored ones: from the directory, from its login, and for some time. */
-export function GrantsPart({ apis, identity }: Props) {
+export function GrantsPart({ identity }: { readonly identity: Identity }) {
   const { directoryAttributes, claimAttributes, attributeGrants } = identity
   const mayGive = may('identity', 'update')
   const others = [
@@ -44,28 +40,24 @@ export function GrantsPart({ apis, identity }: Props) {
             </li>
           ))}
         {grants.map((grant) => (
-          <GivenAttribute key={grant.id} apis={apis} identityId={identity.id} grant={grant} mayEnd={mayGive} />
+          <GivenAttribute key={grant.id} identityId={identity.id} grant={grant} mayEnd={mayGive} />
         ))}
       </ul>
-      {mayGive && <GiveForm apis={apis} identityId={identity.id} />}
+      {mayGive && <GiveForm identityId={identity.id} />}
     </Part>
   )
 }
 
 interface GivenProps {
-  readonly apis: Apis
   readonly identityId: string
   readonly grant: Grant
   readonly mayEnd: boolean
 }
 
-function GivenAttribute({ apis: { portcullis }, identityId, grant, mayEnd }: GivenProps) {
-  const action = useAction()
+function GivenAttribute({ identityId, grant, mayEnd }: GivenProps) {
+  const { portcullis } = useApis()
   const { id: grantId, attribute, startsAt, until, givenBy, reason, phase } = grant
-  const end = () =>
-    action.run(`The role attribute ${attribute} is ended.`, () =>
-      portcullis.call('DELETE /identities/{id}/attribute-grants/{grantId}', { params: { id: identityId, grantId } }),
-    )
+  const params = { id: identityId, grantId }
   return (
     <li>
       <AttributeLink kind="identities" attribute={attribute} />{' '}
@@ -82,14 +74,13 @@ function GivenAttribute({ apis: { portcullis }, identityId, grant, mayEnd }: Giv
         </>
       )}{' '}
       {mayEnd && (
-        <ConfirmedButton
+        <ActionButton
           label="End now"
           question="Its access by it ends at once."
-          disabled={action.isBusy}
-          onConfirm={end}
+          done={`The role attribute ${attribute} is ended.`}
+          act={() => portcullis.call('DELETE /identities/{id}/attribute-grants/{grantId}', { params })}
         />
       )}
-      <ActionProblem of={action.problem} />
     </li>
   )
 }
@@ -97,7 +88,8 @@ function GivenAttribute({ apis: { portcullis }, identityId, grant, mayEnd }: Giv
 const LONGEST_HOURS = 24 * 365
 const HOUR_MS = 3_600_000
 
-function GiveForm({ apis: { portcullis }, identityId }: { apis: Apis; identityId: string }) {
+function GiveForm({ identityId }: { identityId: string }) {
+  const { portcullis } = useApis()
   const [attribute, setAttribute] = useState('')
   const [hours, setHours] = useState('2')
   const [reason, setReason] = useState('')
@@ -117,25 +109,17 @@ function GiveForm({ apis: { portcullis }, identityId }: { apis: Apis; identityId
   }
   return (
     <form class="small-form" onSubmit={give}>
-      <label>
-        Role attribute
-        <input maxLength={1024} value={attribute} onInput={({ currentTarget }) => setAttribute(currentTarget.value)} />
-      </label>
-      <label>
-        Hours
-        <input
-          type="number"
-          min="0.1"
-          max={LONGEST_HOURS}
-          step="any"
-          value={hours}
-          onInput={({ currentTarget }) => setHours(currentTarget.value)}
-        />
-      </label>
-      <label>
-        Reason
-        <input maxLength={1024} value={reason} onInput={({ currentTarget }) => setReason(currentTarget.value)} />
-      </label>
+      <TextInput label="Role attribute" maxLength={1024} value={attribute} onChange={setAttribute} />
+      <TextInput
+        label="Hours"
+        type="number"
+        min="0.1"
+        max={LONGEST_HOURS}
+        step="any"
+        value={hours}
+        onChange={setHours}
+      />
+      <TextInput label="Reason" maxLength={1024} value={reason} onChange={setReason} />
       <button type="submit" disabled={action.isBusy || !isComplete}>
         Give for these hours
       </button>

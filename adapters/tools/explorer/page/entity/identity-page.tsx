@@ -1,10 +1,10 @@
-import type { Apis } from '../api/apis.ts'
 import { rowOf } from '../api/read-json.ts'
 import { isOfAny, isOfIdentity, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Time } from '../parts/time.tsx'
 import { may } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import { identityState } from '../table/table-kinds.ts'
 import { CircuitsPart } from '../traffic/circuits-part.tsx'
 import { EntityPage, ListPart, NamesPart } from './entity-page.tsx'
@@ -13,16 +13,14 @@ import { PosturePart } from './posture-part.tsx'
 import { ReachPart } from './reach-part.tsx'
 
 interface Props {
-  readonly apis: Apis
   readonly id: string
 }
 
 /** One identity: the services that it reaches, its refusals, its authenticators, its sessions, its posture and its changes. */
-export function IdentityPage({ apis, id }: Props) {
-  const { management } = apis
+export function IdentityPage({ id }: Props) {
+  const { management } = useApis()
   return (
     <EntityPage
-      apis={apis}
       kind="identities"
       id={id}
       read={(request) => management.call('GET /identities/{id}', request)}
@@ -43,16 +41,15 @@ export function IdentityPage({ apis, id }: Props) {
     >
       {(identity) => (
         <>
-          <ReachPart apis={apis} kind="identities" id={id} />
-          <CircuitsPart apis={apis} of={{ identity: id }} />
+          <ReachPart kind="identities" id={id} />
+          <CircuitsPart of={{ identity: id }} />
           <div class="columns">
-            <GrantsPart apis={apis} identity={identity} />
-            <Refused apis={apis} id={id} />
-            <PosturePart apis={apis} id={id} />
-            <Credentials apis={apis} id={id} />
-            <ApiSessions apis={apis} id={id} />
+            <GrantsPart identity={identity} />
+            <Refused id={id} />
+            <PosturePart id={id} />
+            <Credentials id={id} />
+            <ApiSessions id={id} />
             <NamesPart
-              apis={apis}
               title="Edge routers that it may use"
               kind="edge-routers"
               of={`identities/${id}/edge-routers`}
@@ -65,7 +62,8 @@ export function IdentityPage({ apis, id }: Props) {
   )
 }
 
-function Refused({ apis: { management }, id }: Props) {
+function Refused({ id }: Props) {
+  const { management } = useApis()
   return (
     <ListPart
       title="Refused lately by posture"
@@ -92,7 +90,8 @@ function Refused({ apis: { management }, id }: Props) {
 
 const METHODS: Readonly<Record<string, string>> = { cert: 'certificate', updb: 'password' }
 
-function Credentials({ apis: { management }, id }: Props) {
+function Credentials({ id }: Props) {
+  const { management } = useApis()
   return (
     <ListPart
       title="Credentials"
@@ -115,7 +114,8 @@ function Credentials({ apis: { management }, id }: Props) {
 
 const MOST_SESSIONS = 20
 
-function ApiSessions({ apis: { management }, id }: Props) {
+function ApiSessions({ id }: Props) {
+  const { management } = useApis()
   const query = { filter: `identity = ${JSON.stringify(id)}`, sort: 'createdAt desc', limit: MOST_SESSIONS }
   return (
     <ListPart

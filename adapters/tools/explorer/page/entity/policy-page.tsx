@@ -1,29 +1,29 @@
-import type { Apis } from '../api/apis.ts'
+import { visibleLine } from '../../../../../src/base/text.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { type Role, RoleLinks } from '../parts/attribute-link.tsx'
 import { NameList } from '../parts/name-list.tsx'
+import { timeText } from '../parts/time-text.ts'
+import { useApis } from '../session/use-apis.ts'
 import { EntityPage, Part } from './entity-page.tsx'
 
 interface Props {
-  readonly apis: Apis
   readonly id: string
 }
 
 const NO_EFFECT = 'It selects nothing: the policy has no effect.'
 
 /** One service policy: its entries with the identities and services that they select, its posture checks, and its changes. */
-export function ServicePolicyPage({ apis, id }: Props) {
-  const { management } = apis
+export function ServicePolicyPage({ id }: Props) {
+  const { management } = useApis()
   const own = `service-policies/${id}`
   return (
     <EntityPage
-      apis={apis}
       kind="service-policies"
       id={id}
       read={(request) => management.call('GET /service-policies/{id}', request)}
-      head={({ name, type, semantic }) => ({
+      head={({ name, type, semantic, ...term }) => ({
         name,
-        state: `${type} · ${semanticText(semantic)}`,
+        state: `${type} · ${semanticText(semantic)}${termText(term)}`,
         links: [
           { label: 'What if…', href: hrefOf('what-if', { change: 'edit', of: 'service-policies', id }) },
           { label: 'Manage', href: hrefOf('manage', { kind: 'service-policies', id }) },
@@ -32,8 +32,8 @@ export function ServicePolicyPage({ apis, id }: Props) {
     >
       {(policy) => (
         <div class="columns">
-          <Side apis={apis} title="Identities" kind="identities" of={own} roles={policy.identityRolesDisplay} />
-          <Side apis={apis} title="Services" kind="services" of={own} roles={policy.serviceRolesDisplay} />
+          <Side title="Identities" kind="identities" of={own} roles={policy.identityRolesDisplay} />
+          <Side title="Services" kind="services" of={own} roles={policy.serviceRolesDisplay} />
           <Part title="Posture checks">
             <p class="chips">
               <RoleLinks kind="posture-checks" roles={policy.postureCheckRolesDisplay ?? []} />
@@ -46,12 +46,11 @@ export function ServicePolicyPage({ apis, id }: Props) {
 }
 
 /** A policy that gives edge routers to the entities of its other side, which are identities or services. */
-export function RouterPolicyPage({ apis, id, kind }: Props & { readonly kind: RouterPolicyKind }) {
-  const { management } = apis
+export function RouterPolicyPage({ id, kind }: Props & { readonly kind: RouterPolicyKind }) {
+  const { management } = useApis()
   const own = `${kind}/${id}`
   return (
     <EntityPage<RouterPolicy>
-      apis={apis}
       kind={kind}
       id={id}
       read={(request) =>
@@ -67,11 +66,11 @@ export function RouterPolicyPage({ apis, id, kind }: Props & { readonly kind: Ro
       {(policy) => (
         <div class="columns">
           {kind === 'edge-router-policies' ? (
-            <Side apis={apis} title="Identities" kind="identities" of={own} roles={policy.identityRolesDisplay} />
+            <Side title="Identities" kind="identities" of={own} roles={policy.identityRolesDisplay} />
           ) : (
-            <Side apis={apis} title="Services" kind="services" of={own} roles={policy.serviceRolesDisplay} />
+            <Side title="Services" kind="services" of={own} roles={policy.serviceRolesDisplay} />
           )}
-          <Side apis={apis} title="Edge routers" kind="edge-routers" of={own} roles={policy.edgeRouterRolesDisplay} />
+          <Side title="Edge routers" kind="edge-routers" of={own} roles={policy.edgeRouterRolesDisplay} />
         </div>
       )}
     </EntityPage>
@@ -90,7 +89,6 @@ interface RouterPolicy {
 }
 
 interface SideProps {
-  readonly apis: Apis
   readonly title: string
   readonly kind: string
   /** The path of the policy. */
@@ -99,15 +97,33 @@ interface SideProps {
 }
 
 /** One side of a policy: its entries, and the entities that they select now. */
-function Side({ apis, title, kind, of, roles }: SideProps) {
+function Side({ title, kind, of, roles }: SideProps) {
   return (
     <Part title={title}>
       <p class="chips">
         <RoleLinks kind={kind} roles={roles ?? []} />
       </p>
-      <NameList apis={apis} kind={kind} of={`${of}/${kind}`} empty={NO_EFFECT} />
+      <NameList kind={kind} of={`${of}/${kind}`} empty={NO_EFFECT} />
     </Part>
   )
+}
+
+interface Term {
+  readonly phase?: string | null
+  readonly startsAt?: string | null
+  readonly until?: string | null
+  readonly reason?: string | null
+}
+
+/** The time for which a policy grants, and why; empty for a policy without either. */
+function termText({ phase, startsAt, until, reason }: Term): string {
+  const parts = [
+    [phase?.replace('-', ' '), startsAt && ` from ${timeText(startsAt)}`, until && ` until ${timeText(until)}`],
+    [reason && `because: ${visibleLine(reason)}`],
+  ]
+  return parts
+    .map((words) => words.filter(Boolean).join(''))
+    .reduce((all, text) => (text ? `${all} · ${text}` : all), '')
 }
 
 function semanticText(semantic: string): string {

@@ -1,13 +1,14 @@
-import type { Apis } from '../api/apis.ts'
 import { isOfIdentity } from '../events/network-event.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { valueText, wordsOf } from '../parts/words.ts'
+import { useApis } from '../session/use-apis.ts'
 import { Part } from './entity-page.tsx'
 
 /** The state that endpoints of an identity reported, and how old each report is. */
-export function PosturePart({ apis, id }: { apis: Apis; id: string }) {
+export function PosturePart({ id }: { id: string }) {
+  const apis = useApis()
   const answer = useAnswer(
     async (signal) =>
       (await apis.management.call('GET /identities/{id}/posture-data', { params: { id }, signal })).data,

@@ -1,55 +1,41 @@
-import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
+import { Joined } from '../parts/joined.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
-import { Pager } from '../parts/pager.tsx'
 import { PlainTable } from '../parts/plain-table.tsx'
-import { useAnswer } from '../parts/use-answer.ts'
-import { useSettled } from '../parts/use-settled.ts'
+import { useFound } from '../parts/use-found.tsx'
+import { useApis } from '../session/use-apis.ts'
 import { Part } from './entity-page.tsx'
 
 interface Props {
-  readonly apis: Apis
   /** Of an identity the services that it reaches are listed, of a service the identities that reach it. */
   readonly kind: 'identities' | 'services'
   readonly id: string
 }
 
 /** All services that an identity reaches, or all identities that reach a service: searched by name, page by page, with the policies. */
-export function ReachPart({ apis, kind, id }: Props) {
-  const [text, setText] = useState('')
-  const [cursors, setCursors] = useState<readonly string[]>([])
-  const settled = useSettled(text)
-  const cursor = cursors.at(-1)
-  const answer = useAnswer(
-    async (signal) => {
-      const of = kind === 'identities' ? { identity: id } : { service: id }
-      const query = { ...of, text: settled, ...(cursor !== undefined && { cursor }) }
-      return (await apis.portcullis.call('GET /reach', { query, signal })).data
-    },
-    [apis, kind, id, settled, cursor],
-  )
+export function ReachPart({ kind, id }: Props) {
+  const apis = useApis()
   const other = kind === 'identities' ? 'services' : 'identities'
+  const { answer, field, pager } = useFound(
+    `Find among the ${other}`,
+    (wanted, signal) => {
+      const of = kind === 'identities' ? { identity: id } : { service: id }
+      return apis.portcullis.call('GET /reach', { query: { ...of, ...wanted }, signal })
+    },
+    [apis, kind, id],
+  )
   const counts = (answer.data ?? answer.earlier)?.counts
   const title = kind === 'identities' ? 'Reaches' : 'Reached by'
   return (
     <Part title={counts ? `${title}: ${numberText(counts.dial)} dial, ${numberText(counts.bind)} bind` : title}>
-      <input
-        type="search"
-        aria-label={`Find among the ${other}`}
-        placeholder={`Find among the ${other}`}
-        value={text}
-        onInput={({ currentTarget }) => {
-          setText(currentTarget.value)
-          setCursors([])
-        }}
-      />
+      {field}
       <Loaded answer={answer} isEmpty={({ reached }) => reached.length === 0} empty="None.">
-        {({ reached, nextCursor }) => (
+        {({ reached }) => (
           <>
             <PlainTable
+              class="stacks"
               rows={reached}
               keyOf={(one) => one.id}
               columns={[
@@ -66,14 +52,16 @@ export function ReachPart({ apis, kind, id }: Props) {
                 {
                   title: 'By',
                   as: 'by',
-                  cell: ({ policies }) =>
-                    policies.map((policy, place) => (
-                      <span key={policy.id}>
-                        {place > 0 && ', '}
-                        <EntityLink kind="service-policies" {...policy} />
-                        {policy.isGuarded && <span class="muted"> if posture passes</span>}
-                      </span>
-                    )),
+                  cell: ({ policies }) => (
+                    <Joined of={policies}>
+                      {(policy) => (
+                        <>
+                          <EntityLink kind="service-policies" {...policy} />
+                          {policy.isGuarded && <span class="muted"> if posture passes</span>}
+                        </>
+                      )}
+                    </Joined>
+                  ),
                 },
                 {
                   title: 'Why',
@@ -91,7 +79,7 @@ export function ReachPart({ apis, kind, id }: Props) {
                 },
               ]}
             />
-            <Pager cursors={cursors} nextCursor={nextCursor} onTurn={setCursors} />
+            {pager}
           </>
         )}
       </Loaded>

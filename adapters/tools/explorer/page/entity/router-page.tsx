@@ -1,18 +1,15 @@
-import type { Apis } from '../api/apis.ts'
-import { isOfTraffic } from '../events/network-event.ts'
 import { Loaded } from '../parts/loaded.tsx'
-import { useAnswer } from '../parts/use-answer.ts'
-import { useEvery } from '../parts/use-every.ts'
-import { CircuitsPart, READ_EVERY_MS } from '../traffic/circuits-part.tsx'
+import { useApis } from '../session/use-apis.ts'
+import { CircuitsPart } from '../traffic/circuits-part.tsx'
 import { LinksPart } from '../traffic/links-part.tsx'
+import { useTraffic } from '../traffic/use-traffic.ts'
 import { EntityPage, NamesPart } from './entity-page.tsx'
 
 /** One edge router: whether it is connected, its traffic, and the identities and services that its policies give it. */
-export function RouterPage({ apis, id }: { apis: Apis; id: string }) {
-  const { management } = apis
+export function RouterPage({ id }: { id: string }) {
+  const { management } = useApis()
   return (
     <EntityPage
-      apis={apis}
       kind="edge-routers"
       id={id}
       read={(request) => management.call('GET /edge-routers/{id}', request)}
@@ -30,18 +27,11 @@ export function RouterPage({ apis, id }: { apis: Apis; id: string }) {
     >
       {() => (
         <>
-          <CircuitsPart apis={apis} of={{ router: id }} />
-          <LinksOf apis={apis} id={id} />
+          <CircuitsPart of={{ router: id }} />
+          <LinksOf id={id} />
           <div class="columns">
             {LISTS.map(([title, kind, empty = 'None.']) => (
-              <NamesPart
-                key={kind}
-                apis={apis}
-                title={title}
-                kind={kind}
-                of={`edge-routers/${id}/${kind}`}
-                empty={empty}
-              />
+              <NamesPart key={kind} title={title} kind={kind} of={`edge-routers/${id}/${kind}`} empty={empty} />
             ))}
           </div>
         </>
@@ -58,12 +48,8 @@ const LISTS: readonly (readonly [title: string, kind: string, empty?: string])[]
 ]
 
 /** The links of one router. */
-function LinksOf({ apis, id: router }: { apis: Apis; id: string }) {
-  const answer = useAnswer(
-    async (signal) => (await apis.portcullis.call('GET /traffic', { query: { router, limit: '1' }, signal })).data,
-    [apis, router, useEvery(READ_EVERY_MS)],
-    isOfTraffic,
-  )
+function LinksOf({ id: router }: { id: string }) {
+  const answer = useTraffic({ router })
   return (
     <Loaded answer={answer} isQuiet>
       {(traffic) => <LinksPart traffic={traffic} />}

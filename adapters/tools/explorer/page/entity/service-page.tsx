@@ -1,17 +1,16 @@
-import type { Apis } from '../api/apis.ts'
 import { isOfAny, isOfKind, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
+import { useApis } from '../session/use-apis.ts'
 import { CircuitsPart } from '../traffic/circuits-part.tsx'
 import { EntityPage, ListPart, NamesPart } from './entity-page.tsx'
 import { ReachPart } from './reach-part.tsx'
 
 /** One service: the identities that reach it with their policies, its terminators, its routers and its changes. */
-export function ServicePage({ apis, id }: { apis: Apis; id: string }) {
-  const { management } = apis
+export function ServicePage({ id }: { id: string }) {
+  const { management } = useApis()
   return (
     <EntityPage
-      apis={apis}
       kind="services"
       id={id}
       read={(request) => management.call('GET /services/{id}', request)}
@@ -28,26 +27,24 @@ export function ServicePage({ apis, id }: { apis: Apis; id: string }) {
     >
       {({ configs }) => (
         <>
-          <ReachPart apis={apis} kind="services" id={id} />
-          <CircuitsPart apis={apis} of={{ service: id }} />
+          <ReachPart kind="services" id={id} />
+          <CircuitsPart of={{ service: id }} />
           <div class="columns">
-            <Hosts apis={apis} id={id} />
+            <Hosts id={id} />
             <NamesPart
-              apis={apis}
               title="Carried by edge routers"
               kind="edge-routers"
               of={`services/${id}/edge-routers`}
               empty="No service edge router policy: no edge router carries it."
             />
             <NamesPart
-              apis={apis}
               title="Service edge router policies"
               kind="service-edge-router-policies"
               of={`services/${id}/service-edge-router-policies`}
               empty="None."
             />
             {(configs ?? []).length > 0 && (
-              <NamesPart apis={apis} title="Configs" kind="configs" of={`services/${id}/configs`} empty="None." />
+              <NamesPart title="Configs" kind="configs" of={`services/${id}/configs`} empty="None." />
             )}
           </div>
         </>
@@ -58,7 +55,8 @@ export function ServicePage({ apis, id }: { apis: Apis; id: string }) {
 
 const MOST_HOSTS = 50
 
-function Hosts({ apis: { management }, id }: { apis: Apis; id: string }) {
+function Hosts({ id }: { id: string }) {
+  const { management } = useApis()
   const request = { params: { id }, query: { limit: MOST_HOSTS } }
   return (
     <ListPart

@@ -1,28 +1,28 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
-import { changeBy, createFrom, readJson } from '../api/read-json.ts'
+import { changeBy, createFrom, memberOf, membersOf, readJson } from '../api/read-json.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { wordsOf } from '../parts/words.ts'
+import { useApis } from '../session/use-apis.ts'
 import { blankOf, changedOf, type FormSchema, type Values, valuesOf } from './form-schemas.ts'
-import { JsonField, jsonText, ObjectFields, parsedJson, useTyped } from './schema-field.tsx'
+import { AreaField, JsonField, ObjectFields, parsedJson } from './schema-field.tsx'
 
 interface Props {
-  readonly apis: Apis
   readonly kind: string
   readonly schema: FormSchema
   /** The entity that is changed; undefined for a new one. */
   readonly entity?: Values
   /** Members of a new entity that are filled in. */
   readonly given?: Values
-  /** Whether the request is shown as JSON. What is typed stays. */
+  /** Whether the request is shown as JSON. The input stays. */
   readonly isJson: boolean
   readonly onDone: (id: string) => void
 }
 
 /** Creates an entity of a kind, or changes one, by fields that follow from the schema of the request, or by its JSON. */
-export function EntityForm({ apis, kind, schema, entity, given = {}, isJson, onDone }: Props) {
+export function EntityForm({ kind, schema, entity, given = {}, isJson, onDone }: Props) {
+  const apis = useApis()
   const present = entity === undefined ? {} : valuesOf(schema, entity)
   const [before, setBefore] = useState<Values>(present)
   const [values, setValues] = useState<Values>(entity === undefined ? { ...blankOf(schema), ...given } : present)
@@ -56,15 +56,22 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, isJson, onD
   }
   const data = schema.properties?.data
   const withData = kind === 'configs' && data !== undefined
-  const rest = { ...schema, properties: withData ? withoutData(properties) : properties }
-  const shown = { apis, kind, root: schema, entity: entity ?? {} }
+  const { data: _, ...withoutData } = properties
+  const rest = { ...schema, properties: withData ? withoutData : properties }
+  const shown = { kind, root: schema, entity: entity ?? {} }
   return (
     <form class="fields entity-form" onSubmit={onSubmit}>
       {isJson ? (
-        <BodyText values={values} onChange={setValues} />
+        <AreaField
+          label="The request as JSON"
+          most={30}
+          value={values}
+          read={parsedObject}
+          onChange={(now) => setValues(membersOf(now))}
+        />
       ) : (
         <>
-          <ObjectFields {...shown} schema={rest} value={values} onChange={(now) => setValues(valuesIn(now))} />
+          <ObjectFields {...shown} schema={rest} value={values} onChange={(now) => setValues(membersOf(now))} />
           {withData && (
             <ConfigData
               {...shown}
@@ -89,29 +96,13 @@ export function EntityForm({ apis, kind, schema, entity, given = {}, isJson, onD
   )
 }
 
-/** The body of the request as text. */
-function BodyText({ values, onChange }: { values: Values; onChange: (values: Values) => void }) {
-  const [text, setText] = useTyped(values, jsonText, (typed) => parsedJson(typed)?.value)
-  return (
-    <textarea
-      class="code"
-      aria-label="The request as JSON"
-      rows={Math.min(30, text.split('\n').length + 1)}
-      spellcheck={false}
-      value={text}
-      onInput={({ currentTarget }) => {
-        setText(currentTarget.value)
-        const parsed = parsedJson(currentTarget.value)?.value
-        const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-        currentTarget.setCustomValidity(isObject ? '' : 'This is no JSON object.')
-        if (isObject) onChange(valuesIn(parsed))
-      }}
-    />
-  )
+/** A JSON object; undefined for any other text. */
+function parsedObject(text: string): { readonly value: object } | undefined {
+  const value = parsedJson(text)?.value
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { value } : undefined
 }
 
 interface DataProps {
-  readonly apis: Apis
   readonly kind: string
   readonly root: FormSchema
   readonly schema: FormSchema
@@ -122,13 +113,14 @@ interface DataProps {
 }
 
 /** The settings of a config, by the fields of its type's schema. */
-function ConfigData({ apis, typeId, schema, ...props }: DataProps) {
+function ConfigData({ typeId, schema, ...props }: DataProps) {
+  const apis = useApis()
   const answer = useAnswer(
     (signal) => (typeId === '' ? undefined : readJson(apis, 'config-types', typeId, signal)),
     [apis, typeId],
   )
   const of = schemaIn(answer.data)
-  const field = { ...props, apis, name: 'data', isRequired: true }
+  const field = { ...props, name: 'data', isRequired: true }
   if (answer.problem) return <p class="problem">{answer.problem}</p>
   if (typeId === '') return <p class="hint">Choose a config type: its fields follow.</p>
   if (answer.data === undefined) return null
@@ -142,17 +134,8 @@ function ConfigData({ apis, typeId, schema, ...props }: DataProps) {
 }
 
 function schemaIn(type: unknown): FormSchema | undefined {
-  const schema: unknown = typeof type === 'object' && type !== null ? Reflect.get(type, 'schema') : undefined
+  const schema = memberOf(type, 'schema')
   return typeof schema === 'object' && schema !== null ? schema : undefined
-}
-
-function valuesIn(value: unknown): Values {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
-function withoutData(properties: NonNullable<FormSchema['properties']>): NonNullable<FormSchema['properties']> {
-  const { data: _, ...others } = properties
-  return others
 }
 
 /** The fields of the chosen type or method. A field of another one says so: "For `OS`: the operating systems". */
@@ -170,7 +153,7 @@ function withoutEmpty(values: Values, properties?: FormSchema['properties']): Va
       )
       .map(([name, value]) => {
         const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-        return [name, isObject ? withoutEmpty(valuesIn(value)) : value]
+        return [name, isObject ? withoutEmpty(membersOf(value)) : value]
       }),
   )
 }

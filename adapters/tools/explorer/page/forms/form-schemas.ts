@@ -67,7 +67,8 @@ export function blankOf(schema: FormSchema): Values {
 
 function blankValue(schema: FormSchema): unknown {
   const [first = ''] = typesOf(schema)
-  if (schema.enum !== undefined) return schema.enum[0]
+  // A policy of the page selects by any of its role attributes unless the user says otherwise.
+  if (schema.enum !== undefined) return schema.enum.find((one) => one === 'AnyOf') ?? schema.enum[0]
   if (first === 'object' && schema.properties) return blankOf(schema)
   return { boolean: false, array: [], integer: Math.max(0, schema.minimum ?? 0), object: {} }[first]
 }

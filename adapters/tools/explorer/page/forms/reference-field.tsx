@@ -1,8 +1,8 @@
 import { useId } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { readList } from '../api/read-json.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { plainly } from '../parts/words.ts'
+import { useApis } from '../session/use-apis.ts'
 
 /** The kinds whose entities members name by id. */
 const REFERENCES: Readonly<Record<string, string>> = {
@@ -26,7 +26,6 @@ export function referenceOf(name: string): string | undefined {
 }
 
 interface Props {
-  readonly apis: Apis
   readonly name: string
   readonly label: string
   readonly value: unknown
@@ -37,7 +36,8 @@ interface Props {
 }
 
 /** A choice among the entities of a kind, by name. An id that is not listed can still be typed where there are more. */
-export function ReferenceField({ apis, name, label, value, isRequired, isList = false, schema, onChange }: Props) {
+export function ReferenceField({ name, label, value, isRequired, isList = false, schema, onChange }: Props) {
+  const apis = useApis()
   const field = useId()
   const kind = REFERENCES[name] ?? ''
   const answer = useAnswer((signal) => readList(apis, kind, { limit: 100 }, signal), [apis, kind])
@@ -55,17 +55,7 @@ export function ReferenceField({ apis, name, label, value, isRequired, isList = 
   return (
     <div class="field">
       <label for={field}>{label}</label>
-      {isList ? (
-        <select
-          multiple
-          id={field}
-          name={name}
-          size={Math.max(2, Math.min(8, options.length))}
-          onChange={({ currentTarget }) => onChange([...currentTarget.selectedOptions].map((option) => option.value))}
-        >
-          {options}
-        </select>
-      ) : isLong ? (
+      {isLong && !isList ? (
         <input
           id={field}
           name={name}
@@ -79,10 +69,14 @@ export function ReferenceField({ apis, name, label, value, isRequired, isList = 
         <select
           id={field}
           name={name}
-          required={isRequired}
-          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+          required={isRequired && !isList}
+          multiple={isList}
+          size={isList ? Math.max(2, Math.min(8, options.length)) : 1}
+          onChange={({ currentTarget: { value, selectedOptions } }) =>
+            onChange(isList ? [...selectedOptions].map((option) => option.value) : value)
+          }
         >
-          <option value="" />
+          {!isList && <option value="" />}
           {options}
         </select>
       )}

@@ -1,6 +1,6 @@
 import { useEffect, useId, useState } from 'preact/hooks'
 import { hidesText, visible } from '../../../../../src/base/text.ts'
-import type { Apis } from '../api/apis.ts'
+import { membersOf } from '../api/read-json.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { SELECTED_BY } from '../parts/kind-names.ts'
@@ -11,7 +11,6 @@ import { blankOf, type FormSchema, resolved, typesOf, type Values } from './form
 import { ReferenceField, referenceOf } from './reference-field.tsx'
 
 export interface FieldProps {
-  readonly apis: Apis
   readonly name: string
   readonly schema: FormSchema
   /** The schema whose definitions the field refers to. */
@@ -100,7 +99,7 @@ function TextField({ name, schema, value, isRequired, isText, onChange }: FieldP
   )
 }
 
-/** An instant in the time of the reader. The API has it in RFC 3339; an emptied field is none. */
+/** An instant in the time of the reader. The API has it in RFC 3339; an emptied field takes it away. */
 function InstantField({ name, schema, value, isRequired, onChange }: FieldProps) {
   const id = useId()
   const none = [schema.type].flat().includes('null') ? null : undefined
@@ -134,7 +133,7 @@ function InstantField({ name, schema, value, isRequired, onChange }: FieldProps)
 /** The fields of the members of an object; the required ones first. */
 export function ObjectFields(props: Omit<FieldProps, 'name' | 'isRequired'>) {
   const { schema, value, depth = 0, onChange } = props
-  const values: Values = typeof value === 'object' && value !== null ? { ...value } : {}
+  const values = membersOf(value)
   const required = new Set(schema.required)
   const members = Object.entries(schema.properties ?? {}).toSorted(
     ([one], [other]) => Number(required.has(other)) - Number(required.has(one)),
@@ -176,7 +175,7 @@ function ObjectField(props: FieldProps) {
 }
 
 function ListField(props: FieldProps) {
-  const { apis, name, kind, schema, root, entity, value, onChange } = props
+  const { name, kind, schema, root, entity, value, onChange } = props
   const list: readonly unknown[] = Array.isArray(value) ? value : []
   const texts = list.filter((one) => typeof one === 'string')
   const label = wordsOf(name)
@@ -192,7 +191,6 @@ function ListField(props: FieldProps) {
     return (
       <div class="field">
         <ChipsField
-          apis={apis}
           label={label}
           chips={chips}
           kind={selected ?? (name === 'identityRoles' ? 'identities' : kind)}
@@ -253,25 +251,10 @@ function ListField(props: FieldProps) {
 }
 
 /** A list of texts, each in a line. */
-function LinesField({ name, schema, value, onChange }: FieldProps) {
-  const [text, setText] = useTyped(value, (lines) => (Array.isArray(lines) ? lines.join('\n') : ''), linesOf)
-  return (
-    <div class="field">
-      <label>
-        {wordsOf(name)}, one a line
-        <textarea
-          class="code"
-          rows={Math.min(8, text.split('\n').length + 1)}
-          value={text}
-          onInput={({ currentTarget }) => {
-            setText(currentTarget.value)
-            onChange(linesOf(currentTarget.value))
-          }}
-        />
-      </label>
-      <Hint of={schema} />
-    </div>
-  )
+function LinesField(props: FieldProps) {
+  const print = (lines: unknown) => (Array.isArray(lines) ? lines.join('\n') : '')
+  const read = (text: string) => ({ value: linesOf(text) })
+  return <AreaField {...props} label={`${wordsOf(props.name)}, one a line`} most={8} print={print} read={read} />
 }
 
 function linesOf(text: string): readonly string[] {
@@ -280,7 +263,7 @@ function linesOf(text: string): readonly string[] {
 }
 
 /** The text of a value as the user writes it; written anew where another value comes from outside. */
-export function useTyped(
+function useTyped(
   value: unknown,
   print: (value: unknown) => string,
   read: (text: string) => unknown,
@@ -293,35 +276,51 @@ export function useTyped(
   return [text, setText]
 }
 
-/** A value as JSON for people; nothing for none. */
-export function jsonText(value: unknown): string {
-  return value === undefined ? '' : JSON.stringify(value, null, 2)
+interface AreaProps extends Pick<FieldProps, 'value' | 'onChange'> {
+  readonly label: string
+  /** The most lines that it shows. */
+  readonly most: number
+  readonly schema?: FormSchema
+  readonly isRequired?: boolean
+  readonly print?: (value: unknown) => string
+  readonly read?: typeof parsedJson
 }
 
-/** A value that has no fields of its own. Text that is no JSON keeps the form from being sent. */
-export function JsonField({ name, schema, value, isRequired, onChange }: FieldProps) {
-  const [text, setText] = useTyped(value, jsonText, (typed) => parsedJson(typed)?.value)
+/** A value as a text of several lines, JSON unless it is printed otherwise. Text that cannot be read keeps the form from being sent. */
+export function AreaField({ print = jsonText, read = parsedJson, ...field }: AreaProps) {
+  const { label, most, schema, value, isRequired = false, onChange } = field
+  const [text, setText] = useTyped(value, print, (typed) => read(typed)?.value)
   return (
     <div class="field">
       <label>
-        {wordsOf(name)}, as JSON
+        {label}
         <textarea
           class="code"
-          rows={Math.min(12, text.split('\n').length + 1)}
+          rows={Math.min(most, text.split('\n').length + 1)}
           spellcheck={false}
           required={isRequired}
           value={text}
           onInput={({ currentTarget }) => {
             setText(currentTarget.value)
-            const parsed = parsedJson(currentTarget.value)
-            currentTarget.setCustomValidity(parsed === undefined ? 'This is no JSON.' : '')
-            if (parsed !== undefined) onChange(parsed.value)
+            const typed = read(currentTarget.value)
+            currentTarget.setCustomValidity(typed === undefined ? 'This is no JSON of the right form.' : '')
+            if (typed !== undefined) onChange(typed.value)
           }}
         />
       </label>
-      <Hint of={schema} />
+      {schema && <Hint of={schema} />}
     </div>
   )
+}
+
+/** A value as JSON for people; nothing for none. */
+function jsonText(value: unknown): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2)
+}
+
+/** A value that has no fields of its own. */
+export function JsonField(props: FieldProps) {
+  return <AreaField {...props} label={`${wordsOf(props.name)}, as JSON`} most={12} />
 }
 
 function Hint({ of: { description } }: { of: FormSchema }) {

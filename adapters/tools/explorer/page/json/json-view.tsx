@@ -1,22 +1,22 @@
 import type { Apis } from '../api/apis.ts'
 import { COLLECTIONS } from '../api/collections.ts'
-import { deleteOf, readJson, readList, rowOf } from '../api/read-json.ts'
+import { deleteOf, membersOf, readJson, readList, rowOf } from '../api/read-json.ts'
 import { isOfKind, isOfNothing } from '../events/network-event.ts'
 import { EntityForm } from '../forms/entity-form.tsx'
 import { type KindForm, readForms, type Values } from '../forms/form-schemas.ts'
 import { parsedJson } from '../forms/schema-field.tsx'
+import { TokenFile } from '../manage/enrollment.tsx'
 import { go, hrefOf, place } from '../navigation/place.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
-import { ConfirmedButton } from '../parts/confirmed-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { kindName, pluralName } from '../parts/kind-names.ts'
 import { Problem } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
-import { useAction } from '../parts/use-action.ts'
 import { type Answer, useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import { EntityTable } from '../table/entity-table.tsx'
 
 /** The steps by which a network is brought up, in order. */
@@ -31,7 +31,8 @@ const STEPS: readonly (readonly [kind: string, why: string])[] = [
 ]
 
 /** Every kind of the management API: its entities, each by fields and as JSON, created, changed and deleted. */
-export function JsonView({ apis }: { apis: Apis }) {
+export function JsonView() {
+  const apis = useApis()
   const { about } = place.value
   const kind = COLLECTIONS.find((name) => name === about.get('kind'))
   const id = about.get('id') ?? undefined
@@ -81,11 +82,10 @@ export function JsonView({ apis }: { apis: Apis }) {
       <div class="json-body">
         <Problem of={forms} />
         {kind && isNew && isCreatable && <Tabs isJson={isJson} />}
-        {!kind && <Kinds apis={apis} forms={forms.data} />}
+        {!kind && <Kinds forms={forms.data} />}
         {kind && isNew && form?.create && isCreatable && (
           <EntityForm
             key={kind}
-            apis={apis}
             kind={kind}
             schema={form.create}
             given={givenIn(about.get('with'))}
@@ -94,16 +94,14 @@ export function JsonView({ apis }: { apis: Apis }) {
           />
         )}
         {kind && isNew && form && !isCreatable && <p class="empty">You may not create it.</p>}
-        {kind && !id && !isNew && <EntityTable key={kind} apis={apis} kind={kind} view="json" />}
-        {kind && id && forms.data && (
-          <Entity key={`${kind} ${id}`} apis={apis} kind={kind} id={id} form={form} answer={entity} />
-        )}
+        {kind && !id && !isNew && <EntityTable key={kind} kind={kind} view="json" />}
+        {kind && id && forms.data && <Entity key={`${kind} ${id}`} kind={kind} id={id} form={form} answer={entity} />}
       </div>
     </section>
   )
 }
 
-/** The ways to write an entity. What is typed in one stands in the other. */
+/** The ways to write an entity. Input in one stands in the other. */
 function Tabs({ isJson }: { isJson: boolean }) {
   const about = Object.fromEntries(place.value.about)
   return (
@@ -118,7 +116,8 @@ function Tabs({ isJson }: { isJson: boolean }) {
   )
 }
 
-function Kinds({ apis, forms }: { apis: Apis; forms: Readonly<Record<string, KindForm>> | undefined }) {
+function Kinds({ forms }: { forms: Readonly<Record<string, KindForm>> | undefined }) {
+  const apis = useApis()
   const counts = useAnswer(
     (signal) => Promise.all(STEPS.map(([kind]) => countOf(apis, kind, signal))),
     [apis],
@@ -173,7 +172,6 @@ async function countOf(apis: Apis, kind: string, signal: AbortSignal): Promise<n
 }
 
 interface EntityProps {
-  readonly apis: Apis
   readonly kind: string
   readonly id: string
   readonly form: KindForm | undefined
@@ -181,24 +179,19 @@ interface EntityProps {
 }
 
 /** One entity: its fields, its JSON, and what can be done with it. */
-function Entity({ apis, kind, id, form, answer }: EntityProps) {
-  const action = useAction()
+function Entity({ kind, id, form, answer }: EntityProps) {
+  const apis = useApis()
   if (answer.problem) return <Problem of={answer} />
   if (answer.data === undefined) return <p class="empty">Reading…</p>
-  const entity: Values = typeof answer.data === 'object' && answer.data !== null ? { ...answer.data } : {}
+  const entity = membersOf(answer.data)
   const change = form?.change !== undefined && may(form.permission, 'update') ? form.change : undefined
   const isJson = change === undefined || place.value.about.get('as') === 'json'
   const text = JSON.stringify(answer.data, null, 2)
-  const remove = async () => {
-    if (await action.run('Deleted.', () => deleteOf(apis, kind, id))) go('json', { kind })
-  }
   return (
     <>
       {change && <Tabs isJson={isJson} />}
       {typeof entity.enrollmentJwt === 'string' && <Token name={String(entity.name)} jwt={entity.enrollmentJwt} />}
-      {change && (
-        <EntityForm apis={apis} kind={kind} schema={change} entity={entity} isJson={isJson} onDone={answer.reload} />
-      )}
+      {change && <EntityForm kind={kind} schema={change} entity={entity} isJson={isJson} onDone={answer.reload} />}
       {isJson && (
         <>
           <h2>All of it, to read</h2>
@@ -213,14 +206,14 @@ function Entity({ apis, kind, id, form, answer }: EntityProps) {
         </>
       )}
       {form?.isDeleted && may(form.permission, 'delete') && (
-        <ConfirmedButton
+        <ActionButton
           label="Delete"
           question="Delete it for good?"
-          disabled={action.isBusy}
-          onConfirm={() => void remove()}
+          done="Deleted."
+          act={() => deleteOf(apis, kind, id)}
+          onDone={() => go('json', { kind })}
         />
       )}
-      <ActionProblem of={action.problem} />
     </>
   )
 }
@@ -235,9 +228,7 @@ function Token({ name, jwt }: { name: string; jwt: string }) {
         <code>ziti router enroll</code> for a deployed one.
       </p>
       <p class="row">
-        <a class="button" download={`${name}.jwt`} href={`data:text/plain;charset=utf-8,${encodeURIComponent(jwt)}`}>
-          Save {name}.jwt
-        </a>
+        <TokenFile name={name} jwt={jwt} label={`Save ${name}.jwt`} />
         <CopyButton text={jwt} label="Copy token" />
       </p>
     </section>
@@ -246,6 +237,5 @@ function Token({ name, jwt }: { name: string; jwt: string }) {
 
 /** The members of a new entity that the address fills in. */
 function givenIn(text: string | null): Values {
-  const value = parsedJson(text ?? '')?.value
-  return typeof value === 'object' && value !== null ? { ...value } : {}
+  return membersOf(parsedJson(text ?? '')?.value)
 }

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { isBookkeeping, TOPICS, type Topic, topicOf } from '../events/network-event.ts'
 import { timeText, zoneText } from '../parts/time-text.ts'
 import { Toggle } from '../parts/toggle.tsx'
+import { useApis } from '../session/use-apis.ts'
 import { TrafficNow } from '../traffic/traffic-now.tsx'
 import { Earlier } from './earlier.tsx'
 import { EventList } from './event-list.tsx'
@@ -11,7 +11,8 @@ import { type LiveEvents, useEvents } from './use-events.ts'
 import { useRecords } from './use-records.ts'
 
 /** The network as it is now, and its events: earlier events and new events as they happen. */
-export function LiveView({ apis }: { apis: Apis }) {
+export function LiveView() {
+  const apis = useApis()
   const live = useEvents(apis)
   const [hidden, setHidden] = useState<ReadonlySet<Topic>>(new Set())
   const [until, setUntil] = useState<number>()
@@ -38,7 +39,7 @@ export function LiveView({ apis }: { apis: Apis }) {
       </div>
       <div class="live-body">
         <div class="stack" data-results>
-          <TrafficNow apis={apis} />
+          <TrafficNow />
         </div>
         <div class="stack">
           <section class="card" aria-label="Events">
@@ -69,7 +70,7 @@ export function LiveView({ apis }: { apis: Apis }) {
             )}
             <EventList events={shown} recordOf={recordOf} />
           </section>
-          {live.events[0] && <Earlier apis={apis} before={live.events[0].at} />}
+          {live.events[0] && <Earlier before={live.events[0].at} />}
         </div>
       </div>
     </section>

@@ -1,25 +1,22 @@
 import { useState } from 'preact/hooks'
 import type { ManagementApi, RequestOf } from '../../../../../src/client/index.ts'
-import type { Apis } from '../api/apis.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { Choice } from '../parts/choice.tsx'
+import { TextInput } from '../parts/text-input.tsx'
 import { Toggle } from '../parts/toggle.tsx'
 import { useAction } from '../parts/use-action.ts'
+import { useApis } from '../session/use-apis.ts'
 import { endIn, LifetimeField, USUAL_HOURS } from './enrollment.tsx'
 
 type Invitation = NonNullable<RequestOf<ManagementApi['POST /enrollments']>['body']>
 
 const TYPES = ['Device', 'User', 'Service'] as const
 
-interface Props {
-  readonly apis: Apis
-  readonly onCreated: (id: string) => void
-}
-
 /** Creates an identity that is invited to enroll. */
-export function CreateIdentity({ apis, onCreated }: Props) {
+export function CreateIdentity({ onCreated }: { readonly onCreated: (id: string) => void }) {
+  const apis = useApis()
   const [name, setName] = useState('')
   const [type, setType] = useState<(typeof TYPES)[number]>('Device')
   const [method, setMethod] = useState<string>('ott')
@@ -42,16 +39,7 @@ export function CreateIdentity({ apis, onCreated }: Props) {
   }
   return (
     <form class="fields" onSubmit={onSubmit}>
-      <label>
-        Name
-        <input
-          name="name"
-          required
-          autocomplete="off"
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </label>
+      <TextInput label="Name" name="name" required autocomplete="off" value={name} onChange={setName} />
       <Choice
         label="Type"
         value={type}
@@ -71,7 +59,6 @@ export function CreateIdentity({ apis, onCreated }: Props) {
       {method !== 'none' && <LifetimeField hours={hours} onChange={setHours} />}
       <Toggle label="Administrator, who may do everything" isOn={isAdmin} onChange={setAdmin} />
       <ChipsField
-        apis={apis}
         label="Role attributes"
         chips={roleAttributes.map(attributeChip)}
         kind="identities"

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { untilText } from '../parts/time-text.ts'
-import { useAction } from '../parts/use-action.ts'
 import { may } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 
 type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
 
@@ -37,6 +37,15 @@ export function invite({ management }: Apis, { id, enrollment }: Identity, hours
     : management.call('POST /enrollments', { body: { identityId: id, method: 'ott', expiresAt } })
 }
 
+/** Saves an enrollment token as a file, by whose name it is enrolled. */
+export function TokenFile({ name, jwt, label }: { name: string; jwt: string; label: string }) {
+  return (
+    <a class="button" download={`${name}.jwt`} href={`data:text/plain;charset=utf-8,${encodeURIComponent(jwt)}`}>
+      {label}
+    </a>
+  )
+}
+
 /** Chooses for how long an invitation is good. */
 export function LifetimeField({ hours, onChange }: { hours: number; onChange: (hours: number) => void }) {
   return (
@@ -50,16 +59,12 @@ export function LifetimeField({ hours, onChange }: { hours: number; onChange: (h
 }
 
 /** The invitation of an identity: as a QR code for phones, as a token for everything else. */
-export function Enrollment({ apis, identity, onChange }: { apis: Apis; identity: Identity; onChange: () => void }) {
+export function Enrollment({ identity, onChange }: { identity: Identity; onChange: () => void }) {
+  const apis = useApis()
   const [isShown, setShown] = useState(false)
   const [hours, setHours] = useState<number>(USUAL_HOURS)
-  const action = useAction()
   const { enrollment, authenticators } = identity
   const open = enrollment.ott ?? enrollment.updb ?? enrollment.ottca
-  const inviteAgain = async () => {
-    await action.run('Invited.', () => invite(apis, identity, hours))
-    onChange()
-  }
   const known = [authenticators.cert && 'a certificate', authenticators.updb && 'a password'].filter(Boolean)
   const isVoid = open !== undefined && Date.parse(open.expiresAt) < Date.now()
   const mayInvite = may('enrollment', open ? 'update' : 'create')
@@ -92,22 +97,18 @@ export function Enrollment({ apis, identity, onChange }: { apis: Apis; identity:
         {open && isShown && (
           <>
             <CopyButton text={open.jwt} label="Copy token" />
-            <a
-              class="button"
-              download={`${identity.name}.jwt`}
-              href={`data:text/plain;charset=utf-8,${encodeURIComponent(open.jwt)}`}
-            >
-              Save as a file
-            </a>
+            <TokenFile name={identity.name} jwt={open.jwt} label="Save as a file" />
           </>
         )}
         {mayInvite && (
-          <button type="button" disabled={action.isBusy} onClick={inviteAgain}>
-            {open ? 'Invite anew' : 'Invite'}
-          </button>
+          <ActionButton
+            label={open ? 'Invite anew' : 'Invite'}
+            done="Invited."
+            act={() => invite(apis, identity, hours)}
+            onDone={onChange}
+          />
         )}
       </div>
-      <ActionProblem of={action.problem} />
     </section>
   )
 }

@@ -1,18 +1,15 @@
-import type { Apis } from '../api/apis.ts'
 import { deleteOf } from '../api/read-json.ts'
 import { go, hrefOf } from '../navigation/place.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
-import { ConfirmedButton } from '../parts/confirmed-button.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
-import { useAction } from '../parts/use-action.ts'
 import { may } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import { tableMembers } from '../table/table-place.ts'
 import { IdentityPanel } from './identity-panel.tsx'
 import { MANAGED_KINDS, type ManagedKind } from './kinds.ts'
 import { PanelHead } from './panel-head.tsx'
 
 interface Props {
-  readonly apis: Apis
   readonly kind: ManagedKind
   readonly id: string
   /** The lists are to be read again. */
@@ -20,21 +17,16 @@ interface Props {
 }
 
 /** Shows one entity with its actions. */
-export function EntityPanel({ apis, kind, id, onChange }: Props) {
-  const action = useAction()
+export function EntityPanel({ kind, id, onChange }: Props) {
+  const apis = useApis()
   const { permission = '' } = MANAGED_KINDS.find((managed) => managed.kind === kind) ?? {}
-  const remove = async () => {
-    if (!(await action.run('Deleted.', () => deleteOf(apis, kind, id)))) return
+  const onDeleted = () => {
     onChange()
     go('manage', { kind, ...tableMembers() })
   }
   return (
     <aside class="panel" aria-label="Selected">
-      {kind === 'identities' ? (
-        <IdentityPanel apis={apis} id={id} onChange={onChange} />
-      ) : (
-        <PanelHead apis={apis} kind={kind} id={id} />
-      )}
+      {kind === 'identities' ? <IdentityPanel id={id} onChange={onChange} /> : <PanelHead kind={kind} id={id} />}
       <section class="panel-links">
         <a href={hrefOfEntity(kind, id)}>Its page</a>
         {kind === 'services' && <a href={hrefOf('why', { service: id })}>Why somebody reaches it</a>}
@@ -47,14 +39,14 @@ export function EntityPanel({ apis, kind, id, onChange }: Props) {
       </section>
       <section>
         {may(permission, 'delete') && (
-          <ConfirmedButton
+          <ActionButton
             label="Delete"
             question="Delete it for good?"
-            disabled={action.isBusy}
-            onConfirm={() => void remove()}
+            done="Deleted."
+            act={() => deleteOf(apis, kind, id)}
+            onDone={onDeleted}
           />
         )}
-        <ActionProblem of={action.problem} />
       </section>
     </aside>
   )

@@ -1,24 +1,22 @@
-import type { Apis } from '../api/apis.ts'
 import { rowOf } from '../api/read-json.ts'
 import { isOfAny, isOfIdentity, isOfNetwork } from '../events/network-event.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
-import { ConfirmedButton } from '../parts/confirmed-button.tsx'
-import { useAction } from '../parts/use-action.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import { withDetails } from '../table/identity-details.ts'
 import { tableOf } from '../table/table-kinds.ts'
 import { Enrollment } from './enrollment.tsx'
 import { Facts, PanelTitle } from './panel-head.tsx'
 
 interface Props {
-  readonly apis: Apis
   readonly id: string
   readonly onChange: () => void
 }
 
 /** An identity: whether it may log in, its second factor, and its invitation to enroll. */
-export function IdentityPanel({ apis, id, onChange }: Props) {
+export function IdentityPanel({ id, onChange }: Props) {
+  const apis = useApis()
   const { management } = apis
   const params = { id }
   const answer = useAnswer(
@@ -30,20 +28,11 @@ export function IdentityPanel({ apis, id, onChange }: Props) {
     [apis, id],
     isOfAny(isOfNetwork, isOfIdentity(id)),
   )
-  const action = useAction()
   const { identity, detailed } = answer.data ?? {}
-  const change = async (done: string, step: () => Promise<unknown>) => {
-    await action.run(done, step)
+  const onDone = () => {
     answer.reload()
     onChange()
   }
-  const disable = () =>
-    change('Disabled.', () =>
-      management.call('POST /identities/{id}/disable', { params, body: { durationMinutes: 0 } }),
-    )
-  const enable = () => change('Enabled.', () => management.call('POST /identities/{id}/enable', { params }))
-  const resetMfa = () =>
-    change('The second factor is taken away.', () => management.call('DELETE /identities/{id}/mfa', { params }))
   return (
     <>
       <PanelTitle kind="identities" name={identity?.name ?? ''} problem={answer.problem} />
@@ -53,29 +42,33 @@ export function IdentityPanel({ apis, id, onChange }: Props) {
           {may('identity', 'update') && (
             <div class="actions">
               {identity.disabled ? (
-                <button type="button" disabled={action.isBusy} onClick={enable}>
-                  Enable
-                </button>
+                <ActionButton
+                  label="Enable"
+                  done="Enabled."
+                  act={() => management.call('POST /identities/{id}/enable', { params })}
+                  onDone={onDone}
+                />
               ) : (
-                <ConfirmedButton
+                <ActionButton
                   label="Disable"
                   question="End its sessions and let it in no more?"
-                  disabled={action.isBusy}
-                  onConfirm={() => void disable()}
+                  done="Disabled."
+                  act={() => management.call('POST /identities/{id}/disable', { params, body: { durationMinutes: 0 } })}
+                  onDone={onDone}
                 />
               )}
               {identity.isMfaEnabled && (
-                <ConfirmedButton
+                <ActionButton
                   label="Reset second factor"
                   question="Take its second factor away?"
-                  disabled={action.isBusy}
-                  onConfirm={() => void resetMfa()}
+                  done="The second factor is taken away."
+                  act={() => management.call('DELETE /identities/{id}/mfa', { params })}
+                  onDone={onDone}
                 />
               )}
             </div>
           )}
-          <ActionProblem of={action.problem} />
-          <Enrollment apis={apis} identity={identity} onChange={answer.reload} />
+          <Enrollment identity={identity} onChange={answer.reload} />
         </>
       )}
     </>

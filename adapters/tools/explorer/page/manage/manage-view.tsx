@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { go, hrefOf, place } from '../navigation/place.ts'
 import { kindName } from '../parts/kind-names.ts'
 import { may, mayRead } from '../session/session.ts'
@@ -10,7 +9,7 @@ import { MANAGED_KINDS, type ManagedKind, managedKind } from './kinds.ts'
 import { PanelTitle } from './panel-head.tsx'
 
 /** Identities, services, policies and checks: found, created, and the common things done to them. */
-export function ManageView({ apis }: { apis: Apis }) {
+export function ManageView() {
   const { about } = place.value
   const kind = managedKind(about.get('kind'))
   const id = about.get('id') ?? undefined
@@ -45,14 +44,14 @@ export function ManageView({ apis }: { apis: Apis }) {
         )}
       </div>
       <div class={id || isNew ? 'graph-body has-panel' : 'graph-body'}>
-        <EntityTable key={kind} apis={apis} kind={kind} view="manage" selected={isNew ? '' : id} version={version} />
+        <EntityTable key={kind} kind={kind} view="manage" selected={isNew ? '' : id} version={version} />
         {isNew && kind === 'identities' && may(permission, 'create') && (
           <aside class="panel" aria-label={`New ${kindName(kind)}`}>
             <PanelTitle kind={kind} name={`New ${kindName(kind)}`} />
-            <CreateIdentity apis={apis} onCreated={onCreated} />
+            <CreateIdentity onCreated={onCreated} />
           </aside>
         )}
-        {id && !isNew && <EntityPanel key={id} apis={apis} kind={kind} id={id} onChange={onChange} />}
+        {id && !isNew && <EntityPanel key={id} kind={kind} id={id} onChange={onChange} />}
       </div>
     </section>
   )

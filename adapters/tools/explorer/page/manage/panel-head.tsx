@@ -1,14 +1,15 @@
-import type { Apis } from '../api/apis.ts'
 import { readJson, rowOf } from '../api/read-json.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { Name } from '../parts/name.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useApis } from '../session/use-apis.ts'
 import { tableOf } from '../table/table-kinds.ts'
 import { tableMembers } from '../table/table-place.ts'
 import type { ManagedKind } from './kinds.ts'
 
 /** The name of an entity with what its table shows, and the button that closes its panel. */
-export function PanelHead({ apis, kind, id }: { apis: Apis; kind: ManagedKind; id: string }) {
+export function PanelHead({ kind, id }: { kind: ManagedKind; id: string }) {
+  const apis = useApis()
   const { data, problem } = useAnswer(async (signal) => readJson(apis, kind, id, signal), [apis, kind, id])
   return (
     <>

@@ -1,15 +1,14 @@
-import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { AttributeLink } from '../parts/attribute-link.tsx'
 import { EntityLink, hrefOfEntity } from '../parts/entity-link.tsx'
+import { Joined } from '../parts/joined.tsx'
 import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { ScopeMembers } from '../parts/scope-members.tsx'
 import type { Choice } from './map-drawing.tsx'
-import { type ShownMap, shareText } from './read-map.ts'
+import { linksOf, type ShownMap, shareText } from './read-map.ts'
 
 interface Props {
-  readonly apis: Apis
   readonly map: ShownMap
   readonly chosen: Choice
   /** Which part of the network is shown. */
@@ -18,13 +17,11 @@ interface Props {
 }
 
 /** One group: its role attributes, the groups that it reaches with their policies, and its members. */
-export function GroupPanel({ apis, map, chosen: { side, place }, where, onChoose }: Props) {
+export function GroupPanel({ map, chosen: { side, place }, where, onChoose }: Props) {
   const group = map.sides[side].groups[place]
   if (group === undefined) return null
   const other = side === 'identities' ? 'services' : 'identities'
-  const links = map.links
-    .filter(({ from, to }) => (side === 'identities' ? from : to) === place)
-    .toSorted((a, b) => b.pairs - a.pairs)
+  const links = linksOf(map, side, place)
   return (
     <aside class="panel" aria-label={group.title}>
       <div class="panel-head">
@@ -75,13 +72,7 @@ export function GroupPanel({ apis, map, chosen: { side, place }, where, onChoose
                   {isGuarded && ', if posture passes'}
                 </span>
                 <p class="by">
-                  by{' '}
-                  {policies.map((policy, position) => (
-                    <span key={policy.id}>
-                      {position > 0 && ', '}
-                      <EntityLink kind="service-policies" {...policy} />
-                    </span>
-                  ))}
+                  by <Joined of={policies}>{(policy) => <EntityLink kind="service-policies" {...policy} />}</Joined>
                   {policyCount > policies.length && ` and ${numberText(policyCount - policies.length)} more`}
                 </p>
               </li>
@@ -92,7 +83,7 @@ export function GroupPanel({ apis, map, chosen: { side, place }, where, onChoose
       {group.entity === null && (
         <section>
           <h3>Members</h3>
-          <ScopeMembers apis={apis} kind={side} scope={group.scope} />
+          <ScopeMembers kind={side} scope={group.scope} />
         </section>
       )}
     </aside>

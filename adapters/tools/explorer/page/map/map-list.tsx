@@ -1,7 +1,7 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { numberText } from '../parts/number-text.ts'
 import type { MapProps } from './map-drawing.tsx'
-import { type MapGroup, type MapLink, type ShownMap, SIDES, type Side, shareText } from './read-map.ts'
+import { linksOf, type MapGroup, type MapLink, type ShownMap, SIDES, type Side, shareText } from './read-map.ts'
 
 /** The greatest number of linked groups beside a group; its panel has the others. */
 const MOST_LINKED = 3
@@ -46,9 +46,7 @@ function linkedText(map: ShownMap, side: Side, place: number): string {
   const other = side === 'identities' ? 'services' : 'identities'
   const otherOf = ({ from, to }: MapLink): MapGroup | undefined =>
     map.sides[other].groups[side === 'identities' ? to : from]
-  const linked = map.links
-    .filter(({ from, to }) => (side === 'identities' ? from : to) === place)
-    .toSorted((a, b) => b.pairs - a.pairs)
+  const linked = linksOf(map, side, place)
   const verb = map.type.toLowerCase()
   if (linked.length === 0)
     return side === 'identities'

@@ -1,16 +1,17 @@
-import type { Apis } from '../api/apis.ts'
 import { go, hrefOf } from '../navigation/place.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useApis } from '../session/use-apis.ts'
 import { MapDrawing } from './map-drawing.tsx'
-import { readMap } from './read-map.ts'
+import { isEmptyMap, readMap } from './read-map.ts'
 
 /** As many groups of each kind: the whole picture stands beside other things. */
 const GROUPS = 12
 
 /** A small access map. A group leads to the map of its own groups, an entity to its page. */
-export function MapPreview({ apis }: { apis: Apis }) {
+export function MapPreview() {
+  const apis = useApis()
   const answer = useAnswer((signal) => readMap(apis, { type: 'Dial', groups: GROUPS }, signal), [apis])
   // The first view shows no error to a user who may not read the whole map.
   if (answer.problem !== undefined) return null
@@ -20,11 +21,7 @@ export function MapPreview({ apis }: { apis: Apis }) {
         <h2>Who reaches what</h2>
         <a href={hrefOf('graph')}>In full</a>
       </div>
-      <Loaded
-        answer={answer}
-        isEmpty={({ sides }) => sides.identities.count === 0 || sides.services.count === 0}
-        empty="There is no service yet."
-      >
+      <Loaded answer={answer} isEmpty={isEmptyMap} empty="There is no service yet.">
         {(map) => (
           <MapDrawing
             map={map}

@@ -1,5 +1,4 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { aboutNow, go, hrefOf, place, stay } from '../navigation/place.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
@@ -7,19 +6,21 @@ import { numberText } from '../parts/number-text.ts'
 import { ScopeMembers } from '../parts/scope-members.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
+import { useApis } from '../session/use-apis.ts'
 import { GroupPanel } from './group-panel.tsx'
 import { MapControls } from './map-controls.tsx'
 import { type Choice, MapDrawing } from './map-drawing.tsx'
 import { layoutOf } from './map-layout.ts'
 import { MapList } from './map-list.tsx'
 import { MapMatrix } from './map-matrix.tsx'
-import { readMap, type ShownMap, SIDES, scopeTitle } from './read-map.ts'
+import { isEmptyMap, readMap, type ShownMap, SIDES, scopeTitle } from './read-map.ts'
 
 /** The members of the view in the address, beside the chosen group. */
 const HELD = ['identities', 'services', 'identitiesBy', 'servicesBy', 'type', 'as'] as const
 
 /** The access map. A group opens into its own groups, and these into identities and services. */
-export function MapView({ apis }: { apis: Apis }) {
+export function MapView() {
+  const apis = useApis()
   const { about } = place.value
   const isNarrow = useIsNarrow()
   const where = aboutNow(...HELD)
@@ -66,7 +67,7 @@ export function MapView({ apis }: { apis: Apis }) {
       </div>
       <div class={chosen ? 'graph-body has-panel' : 'graph-body'}>
         <div class="map-frame" data-results>
-          <Loaded answer={answer} isEmpty={isEmpty} empty="Nothing is here yet.">
+          <Loaded answer={answer} isEmpty={isEmptyMap} empty="Nothing is here yet.">
             {(map) => (
               <>
                 {isNarrow ? (
@@ -78,15 +79,13 @@ export function MapView({ apis }: { apis: Apis }) {
                 )}
                 {!isNarrow && <LeftOut map={map} form={form} />}
                 {identities && map.sides.identities.groups.length === 1 && (
-                  <ScopeMembers apis={apis} kind="identities" scope={identities} />
+                  <ScopeMembers kind="identities" scope={identities} />
                 )}
               </>
             )}
           </Loaded>
         </div>
-        {chosen && answer.data && (
-          <GroupPanel apis={apis} map={answer.data} chosen={chosen} where={where} onChoose={choose} />
-        )}
+        {chosen && answer.data && <GroupPanel map={answer.data} chosen={chosen} where={where} onChoose={choose} />}
       </div>
     </section>
   )
@@ -136,7 +135,3 @@ const LEGEND = [
   { label: 'all pairs', width: 3.5, isGuarded: false },
   { label: 'if posture passes', width: 2, isGuarded: true },
 ] as const
-
-function isEmpty({ sides }: ShownMap): boolean {
-  return sides.identities.count === 0 && sides.services.count === 0
-}

@@ -138,3 +138,15 @@ function named(attributes: readonly string[]): string {
   const [first, second, ...more] = attributes.map((attribute) => `#${attribute}`)
   return [first, second, more.length > 0 && `+${more.length}`].filter(Boolean).join(' ')
 }
+
+/** The links of a group with groups of the other side, those with the most pairs first. */
+export function linksOf(map: ShownMap, side: Side, place: number): readonly MapLink[] {
+  return map.links
+    .filter(({ from, to }) => (side === 'identities' ? from : to) === place)
+    .toSorted((a, b) => b.pairs - a.pairs)
+}
+
+/** Whether a map has nothing to draw: lines need both of its sides. */
+export function isEmptyMap({ sides }: ShownMap): boolean {
+  return sides.identities.count === 0 || sides.services.count === 0
+}

@@ -1,12 +1,13 @@
 import type { Apis } from '../api/apis.ts'
 import type { Options } from '../api/search.ts'
 import { MOST_OF_A_KIND } from '../api/search.ts'
+import { useApis } from '../session/use-apis.ts'
 import { attributeChip, type Chip } from './chip.ts'
+import { ChipList } from './chip-list.tsx'
 import { Combobox } from './combobox.tsx'
 import { Name } from './name.tsx'
 
 interface Props {
-  readonly apis: Apis
   readonly label: string
   readonly chips: readonly Chip[]
   /** Whose role attributes are offered. */
@@ -17,7 +18,8 @@ interface Props {
 }
 
 /** A field for a list of role attributes, or for a role list of a policy. */
-export function ChipsField({ apis, label, chips, kind, of, onChange }: Props) {
+export function ChipsField({ label, chips, kind, of, onChange }: Props) {
+  const apis = useApis()
   const add = (chip: Chip) => {
     if (chip.value !== '' && chips.every(({ value }) => value !== chip.value)) onChange([...chips, chip])
     return ''
@@ -44,20 +46,12 @@ export function ChipsField({ apis, label, chips, kind, of, onChange }: Props) {
         onPick={add}
         onText={(text) => (text === '' ? '' : add(typedChip(text)))}
       />
-      <ul class="chips" aria-label={label}>
-        {chips.map((chip) => (
-          <li key={chip.value} class="chip">
-            <Name of={chip.name} />
-            <button
-              type="button"
-              aria-label={`Take ${chip.name} away`}
-              onClick={() => onChange(chips.filter(({ value }) => value !== chip.value))}
-            >
-              ✕
-            </button>
-          </li>
-        ))}
-      </ul>
+      <ChipList
+        label={label}
+        chips={chips}
+        take={(name) => `Take ${name} away`}
+        onTake={(place) => onChange(chips.toSpliced(place, 1))}
+      />
     </div>
   )
 }

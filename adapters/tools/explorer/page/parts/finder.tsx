@@ -1,12 +1,11 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
-import type { Apis } from '../api/apis.ts'
 import { type Found, MOST_OF_A_KIND, searchNames } from '../api/search.ts'
+import { useApis } from '../session/use-apis.ts'
 import { Combobox } from './combobox.tsx'
 import { KIND_NAMES } from './kind-names.ts'
 import { Name } from './name.tsx'
 
 interface Props {
-  readonly apis: Apis
   readonly label: string
   readonly placeholder?: string
   /** The kinds to search; empty for all. */
@@ -17,7 +16,8 @@ interface Props {
 }
 
 /** A field that finds entities by name. */
-export function Finder({ apis, kinds, onPick, ...field }: Props) {
+export function Finder({ kinds, onPick, ...field }: Props) {
+  const apis = useApis()
   return (
     <Combobox
       {...field}

@@ -1,3 +1,5 @@
+import { numberText } from './number-text.ts'
+
 /** Kinds of entities in words, in the singular. */
 export const KIND_NAMES: Readonly<Record<string, string>> = {
   identities: 'identity',
@@ -25,6 +27,11 @@ export function pluralName(kind: string, count: number): string {
   const name = kindName(kind)
   if (count === 1) return name
   return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`
+}
+
+/** Some entities of a kind in words: `3 edge routers`. */
+export function countedName(kind: string, count: number): string {
+  return `${numberText(count)} ${pluralName(kind, count)}`
 }
 
 /** The kinds that role lists select, by the members that hold the lists. */

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { readList } from '../api/read-json.ts'
+import { useApis } from '../session/use-apis.ts'
 import { EntityLink } from './entity-link.tsx'
 import { Loaded } from './loaded.tsx'
 import { OffsetPager } from './pager.tsx'
@@ -8,7 +8,6 @@ import { useAnswer } from './use-answer.ts'
 import { useSettled } from './use-settled.ts'
 
 interface Props {
-  readonly apis: Apis
   readonly kind: string
   /** The list of the management API, as `services/ID/edge-routers`; all entities of the kind unless given. */
   readonly of?: string
@@ -20,7 +19,8 @@ interface Props {
 const PAGE_SIZE = 20
 
 /** The entities of a list of the management API, found by a part of the name and page by page. */
-export function NameList({ apis, kind, of = kind, empty, filter = '' }: Props) {
+export function NameList({ kind, of = kind, empty, filter = '' }: Props) {
+  const apis = useApis()
   const [text, setText] = useState('')
   const [offset, setOffset] = useState(0)
   const settled = useSettled(text).trim()

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { EntityLink } from './entity-link.tsx'
+import { Joined } from './joined.tsx'
 import { numberText } from './number-text.ts'
 
 const MOST_NAMED = 4
 
 interface Props {
-  /** The kind of those that do not name one. */
+  /** The kind of entities that do not name theirs. */
   readonly kind?: string
   readonly of: readonly { readonly kind?: string; readonly id: string; readonly name: string }[]
 }
@@ -17,12 +18,7 @@ export function Names({ kind = '', of }: Props) {
   const shown = isOpen || more <= 1 ? of : of.slice(0, MOST_NAMED)
   return (
     <>
-      {shown.map((one, place) => (
-        <span key={one.id}>
-          {place > 0 && ', '}
-          <EntityLink kind={kind} {...one} />
-        </span>
-      ))}
+      <Joined of={shown}>{(one) => <EntityLink kind={kind} {...one} />}</Joined>
       {shown.length < of.length && (
         <>
           {' '}

@@ -1,46 +1,28 @@
-import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
+import { useApis } from '../session/use-apis.ts'
 import { EntityLink } from './entity-link.tsx'
 import { Loaded } from './loaded.tsx'
 import { numberText } from './number-text.ts'
-import { Pager } from './pager.tsx'
-import { useAnswer } from './use-answer.ts'
-import { useSettled } from './use-settled.ts'
+import { useFound } from './use-found.tsx'
 
 interface Props {
-  readonly apis: Apis
   readonly kind: 'identities' | 'services' | 'edge-routers'
   /** As the access map has it. */
   readonly scope: string
 }
 
 /** The members of a scope, found by a part of the name and page by page. */
-export function ScopeMembers({ apis, kind, scope }: Props) {
-  const [text, setText] = useState('')
-  const [cursors, setCursors] = useState<readonly string[]>([])
-  const settled = useSettled(text)
-  const cursor = cursors.at(-1)
-  const answer = useAnswer(
-    async (signal) => {
-      const query = { kind, scope, text: settled, ...(cursor !== undefined && { cursor }) }
-      return (await apis.portcullis.call('GET /access-map/members', { query, signal })).data
-    },
-    [apis, kind, scope, settled, cursor],
+export function ScopeMembers({ kind, scope }: Props) {
+  const apis = useApis()
+  const { answer, field, pager } = useFound(
+    'Find a member',
+    (wanted, signal) => apis.portcullis.call('GET /access-map/members', { query: { kind, scope, ...wanted }, signal }),
+    [apis, kind, scope],
   )
   return (
     <>
-      <input
-        type="search"
-        aria-label="Find a member"
-        placeholder="Find by name"
-        value={text}
-        onInput={({ currentTarget }) => {
-          setText(currentTarget.value)
-          setCursors([])
-        }}
-      />
+      {field}
       <Loaded answer={answer} isEmpty={({ members }) => members.length === 0} empty="Nobody is called so.">
-        {({ count, members, nextCursor }) => (
+        {({ count, members }) => (
           <>
             <p class="muted">{numberText(count)} in all</p>
             <ul class="members">
@@ -51,7 +33,7 @@ export function ScopeMembers({ apis, kind, scope }: Props) {
                 </li>
               ))}
             </ul>
-            <Pager cursors={cursors} nextCursor={nextCursor} onTurn={setCursors} />
+            {pager}
           </>
         )}
       </Loaded>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import type { Options } from '../api/search.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { useApis } from '../session/use-apis.ts'
 import { Combobox } from './combobox.tsx'
 import { hrefOfEntity } from './entity-link.tsx'
 import { KIND_NAMES } from './kind-names.ts'
@@ -18,7 +19,8 @@ interface Target {
 }
 
 /** Finds anything by name, from anywhere: the key / leads here, Enter opens the choice. */
-export function SearchBox({ apis }: { apis: Apis }) {
+export function SearchBox() {
+  const apis = useApis()
   const box = useRef<HTMLDivElement>(null)
   const [round, setRound] = useState(0)
   const isNarrow = useIsNarrow()

@@ -34,7 +34,7 @@ export function distanceText(instant: string): string {
   return DISTANCE.format(Math.round(distance / size), unit)
 }
 
-/** An instant as a field for the reader's time has it; empty for a value that is none. */
+/** An instant as a field for the reader's time has it; empty for any other value. */
 export function localText(instant: unknown): string {
   const date = new Date(typeof instant === 'string' ? instant : NaN)
   const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)

@@ -1,7 +1,7 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { timeText } from './time-text.ts'
 
-const ACRONYMS = /\b(jwt|mac|mfa|os|sdk|url)\b/gi
+const ACRONYMS = /\b(jwks|jwt|mac|mfa|os|pem|sdk|totp|url)\b/gi
 
 /** The name of a field in words: `edgeRouterRoles` is `Edge router roles`, and `configTypeId` `Config type`: its values stand there by name. */
 export function wordsOf(name: string): string {
@@ -31,10 +31,13 @@ function wordsOfValue(field: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return 'nothing'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') {
-    if (!/At$/.test(field) || value <= 0) return String(value)
+    if (!/(At|[Uu]ntil)$/.test(field) || value <= 0) return String(value)
     return value < NEVER ? timeText(new Date(value).toISOString()) : 'never'
   }
-  if (Array.isArray(value)) return value.map((one) => wordsOfValue(field, one)).join(', ') || 'nothing'
+  if (Array.isArray(value)) {
+    const mark = value.some((one) => typeof one === 'object') ? '; ' : ', '
+    return value.map((one) => wordsOfValue(field, one)).join(mark) || 'nothing'
+  }
   if (typeof value !== 'object') return String(value)
   const members = Object.entries(value).map(
     ([name, one]) => `${wordsOf(name).toLowerCase()} ${wordsOfValue(name, one)}`,

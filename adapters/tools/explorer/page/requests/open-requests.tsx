@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { AccessRequest } from '../../../../../src/client/index.ts'
-import type { Apis } from '../api/apis.ts'
 import { isOfKind } from '../events/network-event.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
@@ -9,16 +8,18 @@ import { Time } from '../parts/time.tsx'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 
 const MOST_SHOWN = 20
 const IS_OF_REQUESTS = isOfKind('access-requests')
 
 /** Shows open requests for access to a user who may decide them; empty without an open request. */
-export function OpenRequests({ apis }: { apis: Apis }) {
-  return may('service-policy', 'create') ? <Requests apis={apis} /> : null
+export function OpenRequests() {
+  return may('service-policy', 'create') ? <Requests /> : null
 }
 
-function Requests({ apis }: { apis: Apis }) {
+function Requests() {
+  const apis = useApis()
   const answer = useAnswer(
     async (signal) => {
       const query = { filter: 'state = "open"', sort: 'createdAt', limit: MOST_SHOWN }
@@ -34,7 +35,7 @@ function Requests({ apis }: { apis: Apis }) {
       <h2>Requests for access</h2>
       <ul class="plain">
         {open.map((request) => (
-          <OpenRequest key={request.id} apis={apis} request={request} onDone={answer.reload} />
+          <OpenRequest key={request.id} request={request} onDone={answer.reload} />
         ))}
       </ul>
     </section>
@@ -42,13 +43,13 @@ function Requests({ apis }: { apis: Apis }) {
 }
 
 interface Props {
-  readonly apis: Apis
   readonly request: AccessRequest
   readonly onDone: () => void
 }
 
 /** One request with its decision: the access that was asked for, or a refusal, each with a note. */
-function OpenRequest({ apis: { portcullis }, request, onDone }: Props) {
+function OpenRequest({ request, onDone }: Props) {
+  const { portcullis } = useApis()
   const { id, identity, identityId, type, service, serviceFound, durationMs, reason, createdAt } = request
   const [note, setNote] = useState('')
   const action = useAction()

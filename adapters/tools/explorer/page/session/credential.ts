@@ -1,4 +1,5 @@
 import { controllerUrl } from '../api/controller-url.ts'
+import { memberOf } from '../api/read-json.ts'
 
 /** The credential of the requests of a session. */
 export type Credential =
@@ -148,8 +149,4 @@ function parsed(text: string | null): unknown {
   } catch {
     return undefined
   }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

@@ -1,4 +1,5 @@
 import { controllerUrl } from '../api/controller-url.ts'
+import { memberOf } from '../api/read-json.ts'
 import { arrive } from '../navigation/place.ts'
 import { askForTokens, CLIENT_ID } from './renewal.ts'
 import { openSession } from './session.ts'
@@ -53,7 +54,7 @@ export async function returnFromProvider(): Promise<void> {
 
 function readWaiting(value: unknown): { state: string; verifier: string; view: string } {
   const member = (name: string) => {
-    const found = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+    const found = memberOf(value, name)
     return typeof found === 'string' ? found : ''
   }
   return { state: member('state'), verifier: member('verifier'), view: member('view') }

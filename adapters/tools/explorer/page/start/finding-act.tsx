@@ -2,10 +2,9 @@ import type { Apis } from '../api/apis.ts'
 import { policyFormLink } from '../forms/form-link.ts'
 import { invite, USUAL_HOURS } from '../manage/enrollment.tsx'
 import { hrefOf } from '../navigation/place.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
-import { ConfirmedButton } from '../parts/confirmed-button.tsx'
-import { useAction } from '../parts/use-action.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { may, session } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import type { FindingKind, Findings } from './finding-words.ts'
 
 type Entity = Findings[number]['entities'][number]
@@ -20,15 +19,14 @@ interface Act {
 }
 
 interface Props {
-  readonly apis: Apis
   readonly finding: FindingKind
   readonly entity: Entity
   readonly onDone: () => void
 }
 
 /** The act against a finding, for one entity; nothing for a user who may not do it. */
-export function FindingAct({ apis, finding, entity, onDone }: Props) {
-  const action = useAction()
+export function FindingAct({ finding, entity, onDone }: Props) {
+  const apis = useApis()
   const act = actOf(finding, entity)
   if (act === undefined) return null
   const { label, href, question, run } = act
@@ -39,20 +37,9 @@ export function FindingAct({ apis, finding, entity, onDone }: Props) {
       </a>
     )
   }
-  const begin = async () => {
-    if (run && (await action.run(`${label}: done.`, () => run(apis)))) onDone()
-  }
+  if (run === undefined) return null
   return (
-    <>
-      {question === undefined ? (
-        <button type="button" disabled={action.isBusy} onClick={begin}>
-          {label}
-        </button>
-      ) : (
-        <ConfirmedButton label={label} question={question} disabled={action.isBusy} onConfirm={() => void begin()} />
-      )}
-      <ActionProblem of={action.problem} />
-    </>
+    <ActionButton label={label} question={question} done={`${label}: done.`} act={() => run(apis)} onDone={onDone} />
   )
 }
 

@@ -1,5 +1,4 @@
-import type { Apis } from '../api/apis.ts'
-import { isLoss, isOfTraffic, type NetworkEvent, sayingOf } from '../events/network-event.ts'
+import { isLoss, type NetworkEvent, sayingOf } from '../events/network-event.ts'
 import { readTimeline } from '../events/read-timeline.ts'
 import { EventSentence } from '../live/event-sentence.tsx'
 import { hrefOf } from '../navigation/place.ts'
@@ -8,19 +7,19 @@ import { Loaded } from '../parts/loaded.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { Time } from '../parts/time.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useApis } from '../session/use-apis.ts'
+import { routersTone } from '../traffic/traffic-now.tsx'
+import { useTraffic } from '../traffic/use-traffic.ts'
 
 const HOUR_MS = 3_600_000
 const MOST_SHOWN = 5
 
 /** The state in numbers, the identities that were refused or lost access in the last hour, and links to the changes. */
-export function Recent({ apis }: { apis: Apis }) {
+export function Recent() {
+  const apis = useApis()
   const answer = useAnswer((signal) => readTimeline(apis, signal), [apis], isLoss)
-  const traffic = useAnswer(
-    async (signal) => (await apis.portcullis.call('GET /traffic', { query: { limit: '1' }, signal })).data.counts,
-    [apis],
-    isOfTraffic,
-  )
-  const counts = traffic.data
+  const traffic = useTraffic()
+  const counts = (traffic.data ?? traffic.earlier)?.counts
   return (
     <section class="card" aria-label="The last hour">
       <Loaded answer={answer}>
@@ -35,10 +34,7 @@ export function Recent({ apis }: { apis: Apis }) {
                 </a>
                 {counts && (
                   <>
-                    <a
-                      class={`count ${counts.routersOnline < counts.routers ? 'count-bad' : 'count-good'}`}
-                      href={hrefOf('live')}
-                    >
+                    <a class={`count ${routersTone(counts)}`} href={hrefOf('live')}>
                       <strong>
                         {numberText(counts.routersOnline)} of {numberText(counts.routers)}
                       </strong>{' '}

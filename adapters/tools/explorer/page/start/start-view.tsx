@@ -1,8 +1,8 @@
-import type { Apis } from '../api/apis.ts'
 import { isOfAny, isOfKind, isOfNetwork } from '../events/network-event.ts'
 import { MapPreview } from '../map/map-preview.tsx'
 import { hrefOf, place } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
+import { Joined } from '../parts/joined.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
@@ -10,20 +10,22 @@ import { distanceText, wholeText } from '../parts/time-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
 import { OpenRequests } from '../requests/open-requests.tsx'
+import { useApis } from '../session/use-apis.ts'
 import { actLabel, FindingAct } from './finding-act.tsx'
 import { type FindingKind, type Findings, findingNamed, WORDS } from './finding-words.ts'
 import { Recent } from './recent.tsx'
 
 /** The first view: numbers that lead to lists. */
-export function StartView({ apis }: { apis: Apis }) {
+export function StartView() {
   const kind = findingNamed(place.value.about.get('finding'))
-  return kind === undefined ? <Overview apis={apis} /> : <FindingList key={kind} apis={apis} kind={kind} />
+  return kind === undefined ? <Overview /> : <FindingList key={kind} kind={kind} />
 }
 
 /** A service without a host has no terminator. */
 const FINDINGS_MAY_CHANGE = isOfAny(isOfNetwork, isOfKind('terminators'))
 
-function Overview({ apis }: { apis: Apis }) {
+function Overview() {
+  const apis = useApis()
   const answer = useAnswer(
     async (signal) => (await apis.portcullis.call('GET /findings', { signal })).data,
     [apis],
@@ -40,17 +42,17 @@ function Overview({ apis }: { apis: Apis }) {
           </p>
         )}
       </div>
-      <OpenRequests apis={apis} />
-      <Recent apis={apis} />
+      <OpenRequests />
+      <Recent />
       <Loaded answer={answer} isEmpty={(data) => data.length === 0} empty="You may not see what this is made of.">
-        {(data) => <FindingCards apis={apis} findings={data} onDone={answer.reload} />}
+        {(data) => <FindingCards findings={data} onDone={answer.reload} />}
       </Loaded>
-      {!isNarrow && <MapPreview apis={apis} />}
+      {!isNarrow && <MapPreview />}
     </section>
   )
 }
 
-function FindingCards({ apis, findings, onDone }: { apis: Apis; findings: Findings; onDone: () => void }) {
+function FindingCards({ findings, onDone }: { findings: Findings; onDone: () => void }) {
   const found = findings.filter(({ count }) => count > 0)
   const others = findings.filter(({ count, judged }) => count === 0 && judged > 0)
   const isJudged = (of: FindingKind) => findings.some(({ finding, judged }) => finding === of && judged > 0)
@@ -64,17 +66,12 @@ function FindingCards({ apis, findings, onDone }: { apis: Apis; findings: Findin
               <strong>{numberText(count)}</strong> {WORDS[one].found[count === 1 ? 0 : 1]}
             </a>
             <p class="muted">
-              {entities.slice(0, 3).map((entity, position) => (
-                <span key={entity.id}>
-                  {position > 0 && ', '}
-                  <FoundEntity entity={entity} />
-                </span>
-              ))}
+              <Joined of={entities.slice(0, 3)}>{(entity) => <FoundEntity entity={entity} />}</Joined>
             </p>
             {entities[0] && (
               <p class="act">
                 {count === 1 ? (
-                  <FindingAct apis={apis} finding={one} entity={entities[0]} onDone={onDone} />
+                  <FindingAct finding={one} entity={entities[0]} onDone={onDone} />
                 ) : (
                   <a class="button" href={hrefOf('start', { finding: one })}>
                     {actLabel(one, entities[0]) ?? 'See them'}…
@@ -113,7 +110,8 @@ function FoundEntity({ entity }: { entity: Findings[number]['entities'][number] 
 
 const UNLINKED: ReadonlySet<string> = new Set(['clocks', 'network-authorities', 'backups'])
 
-function FindingList({ apis, kind }: { apis: Apis; kind: FindingKind }) {
+function FindingList({ kind }: { kind: FindingKind }) {
+  const apis = useApis()
   const cursor = place.value.about.get('after') ?? undefined
   const answer = useAnswer(
     async (signal) => {
@@ -141,7 +139,7 @@ function FindingList({ apis, kind }: { apis: Apis; kind: FindingKind }) {
                   <span>
                     <FoundEntity entity={entity} /> <span class="muted">{entity.detail}</span>
                   </span>
-                  <FindingAct apis={apis} finding={kind} entity={entity} onDone={answer.reload} />
+                  <FindingAct finding={kind} entity={entity} onDone={answer.reload} />
                 </li>
               ))}
             </ul>

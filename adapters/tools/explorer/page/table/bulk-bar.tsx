@@ -2,10 +2,12 @@ import { useState } from 'preact/hooks'
 import type { Row } from '../api/read-json.ts'
 import { isOfNothing } from '../events/network-event.ts'
 import { readForms } from '../forms/form-schemas.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import type { Target } from './bulk.ts'
 import { ACTIONS, type BulkAction } from './bulk-actions.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
@@ -20,7 +22,8 @@ interface Props extends TableProps {
 }
 
 /** The actions on the chosen entities together that the user may take. */
-export function BulkBar({ apis, kind, shown, targets, total, onTargets }: Props) {
+export function BulkBar({ kind, shown, targets, total, onTargets }: Props) {
+  const apis = useApis()
   const isAny = targets.size > 0
   const forms = useAnswer(() => (isAny ? readForms() : undefined), [isAny], isOfNothing)
   const [open, setOpen] = useState<BulkAction>()
@@ -37,7 +40,7 @@ export function BulkBar({ apis, kind, shown, targets, total, onTargets }: Props)
       for (const row of rows) all.set(row.id, targetOf(row))
     }
     void reading.run('All are selected.', async () => {
-      await readAllRows({ apis, kind, shown: { ...shown, columns: [] } }, MOST, onRows)
+      await readAllRows(apis, { kind, shown: { ...shown, columns: [] } }, MOST, onRows)
       onTargets(all)
     })
   }
@@ -64,14 +67,9 @@ export function BulkBar({ apis, kind, shown, targets, total, onTargets }: Props)
           {action.label}…
         </button>
       ))}
-      {reading.problem && (
-        <span class="problem" role="alert">
-          {reading.problem}
-        </span>
-      )}
+      <ActionProblem of={reading.problem} />
       {open && (
         <BulkDialog
-          apis={apis}
           kind={kind}
           action={open}
           targets={[...targets.values()]}

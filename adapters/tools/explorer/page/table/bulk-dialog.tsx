@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { Difference } from '../changes/consequences.tsx'
 import { announce } from '../parts/announcements.ts'
 import type { Chip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
-import { pluralName } from '../parts/kind-names.ts'
+import { countedName } from '../parts/kind-names.ts'
 import { Name } from '../parts/name.tsx'
 import { Names } from '../parts/names.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { session } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import { doToEach, type Progress, type Target } from './bulk.ts'
 import { type BulkAction, triedBy } from './bulk-actions.ts'
 
@@ -16,7 +16,6 @@ import { type BulkAction, triedBy } from './bulk-actions.ts'
 const MOST_TRIED = 500
 
 interface Props {
-  readonly apis: Apis
   readonly kind: string
   readonly action: BulkAction
   readonly targets: readonly Target[]
@@ -25,7 +24,8 @@ interface Props {
 }
 
 /** Asks before something is done to many entities, shows how far it is, and afterwards what was refused. */
-export function BulkDialog({ apis, kind, action, targets, onClose }: Props) {
+export function BulkDialog({ kind, action, targets, onClose }: Props) {
+  const apis = useApis()
   const dialog = useRef<HTMLDialogElement>(null)
   const [chips, setChips] = useState<readonly Chip[]>([])
   const [progress, setProgress] = useState<Progress>()
@@ -52,7 +52,7 @@ export function BulkDialog({ apis, kind, action, targets, onClose }: Props) {
     announce(sumText(action, { ...ended, done: [...earlier, ...ended.done] }))
   }
   const close = () => !isRunning && onClose(left)
-  const what = `${numberText(targets.length)} ${pluralName(kind, targets.length)}`
+  const what = countedName(kind, targets.length)
   const tried = triedBy(action, kind, targets, named)
   return (
     <dialog
@@ -73,14 +73,7 @@ export function BulkDialog({ apis, kind, action, targets, onClose }: Props) {
       {progress === undefined && (
         <>
           {action.attributes && (
-            <ChipsField
-              apis={apis}
-              label="Role attributes"
-              chips={chips}
-              kind={kind}
-              of="attributes"
-              onChange={setChips}
-            />
+            <ChipsField label="Role attributes" chips={chips} kind={kind} of="attributes" onChange={setChips} />
           )}
           {action.warning && <p>{action.warning(kind)}</p>}
           {action.isHarm && targets.some(({ id }) => id === session.value?.id) && (
@@ -90,7 +83,7 @@ export function BulkDialog({ apis, kind, action, targets, onClose }: Props) {
             <section aria-label="Access that changes by it">
               <h3>Access that changes by it</h3>
               {tried.length <= MOST_TRIED ? (
-                <Difference apis={apis} changes={tried} />
+                <Difference changes={tried} />
               ) : (
                 <p class="muted">It is worked out for {numberText(MOST_TRIED)} at most.</p>
               )}

@@ -1,17 +1,16 @@
 import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import type { Row } from '../api/read-json.ts'
 import { isOfAny, isOfKind, isOfLogins, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf, place } from '../navigation/place.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
-import { pluralName } from '../parts/kind-names.ts'
+import { countedName } from '../parts/kind-names.ts'
 import { Problem } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
-import { numberText } from '../parts/number-text.ts'
 import { OffsetPager } from '../parts/pager.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
 import { useSettled } from '../parts/use-settled.ts'
+import { useApis } from '../session/use-apis.ts'
 import type { Target } from './bulk.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { ColumnsMenu, firstOf } from './columns-menu.tsx'
@@ -21,7 +20,6 @@ import { PAGE_SIZE, readRows, targetOf } from './read-rows.ts'
 import { showPart, tableMembers, tablePlace } from './table-place.ts'
 
 interface Props {
-  readonly apis: Apis
   readonly kind: string
   /** The view in which an entity of the table opens. */
   readonly view: 'manage' | 'json'
@@ -35,7 +33,8 @@ const TIGHT = 1400
 const MOST_TIGHT = 3
 
 /** The entities of a kind, page by page: narrowed, sorted and with columns as the address says, and acted on together. */
-export function EntityTable({ apis, kind, view, selected, version = 0 }: Props) {
+export function EntityTable({ kind, view, selected, version = 0 }: Props) {
+  const apis = useApis()
   const shown = tablePlace(kind)
   const { table, terms, problem, sort, columns, offset } = shown
   const [targets, setTargets] = useState<ReadonlyMap<string, Target>>(new Map())
@@ -58,18 +57,14 @@ export function EntityTable({ apis, kind, view, selected, version = 0 }: Props) 
   return (
     <section class="list-frame" aria-label="Found">
       <div class="table-bar">
-        <FilterBar apis={apis} kind={kind} filters={table.filters} terms={terms} />
-        {answer.data && (
-          <span class="muted found">
-            {numberText(total)} {pluralName(kind, total)}
-          </span>
-        )}
+        <FilterBar kind={kind} filters={table.filters} terms={terms} />
+        {answer.data && <span class="muted found">{countedName(kind, total)}</span>}
         <ColumnsMenu shown={shown} />
-        <Export apis={apis} kind={kind} shown={shown} targets={targets} total={total} />
+        <Export kind={kind} shown={shown} targets={targets} total={total} />
       </div>
       <ActionProblem of={problem} />
       <Problem of={answer} />
-      <BulkBar apis={apis} kind={kind} shown={shown} targets={targets} total={total} onTargets={setTargets} />
+      <BulkBar kind={kind} shown={shown} targets={targets} total={total} onTargets={setTargets} />
       {answer.data && rows.length === 0 && (
         <p class="empty">{terms.length === 0 ? 'None yet.' : 'Nothing fulfils these filters.'}</p>
       )}

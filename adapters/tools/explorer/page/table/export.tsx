@@ -1,7 +1,9 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Row } from '../api/read-json.ts'
+import { ActionProblem } from '../parts/action-problem.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAction } from '../parts/use-action.ts'
+import { useApis } from '../session/use-apis.ts'
 import { csvOf } from './csv.ts'
 import { readAllRows } from './read-rows.ts'
 import type { TableProps } from './table-place.ts'
@@ -10,7 +12,8 @@ import type { TableProps } from './table-place.ts'
 const MOST = 100_000
 
 /** Saves the chosen entities, or all that are found, as a table with the columns that are shown. */
-export function Export({ apis, kind, shown, targets, total }: TableProps) {
+export function Export({ kind, shown, targets, total }: TableProps) {
+  const apis = useApis()
   const action = useAction()
   const [count, setCount] = useState(0)
   const asked = useRef<AbortController>(undefined)
@@ -31,7 +34,7 @@ export function Export({ apis, kind, shown, targets, total }: TableProps) {
         done += wanted.length
         setCount(done)
       }
-      await readAllRows({ apis, kind, shown }, MOST, onRows, controller.signal)
+      await readAllRows(apis, { kind, shown }, MOST, onRows, controller.signal)
       save(`${kind}.csv`, parts.join(''))
     })
   }
@@ -46,11 +49,7 @@ export function Export({ apis, kind, shown, targets, total }: TableProps) {
           Stop
         </button>
       )}
-      {action.problem && !isStopped && (
-        <span class="problem" role="alert">
-          {action.problem}
-        </span>
-      )}
+      <ActionProblem of={isStopped ? undefined : action.problem} />
     </span>
   )
 }

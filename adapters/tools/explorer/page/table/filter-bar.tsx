@@ -1,20 +1,22 @@
 import { useId, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { MOST_OF_A_KIND, type Options } from '../api/search.ts'
+import { ChipList } from '../parts/chip-list.tsx'
 import { Combobox } from '../parts/combobox.tsx'
 import { Name } from '../parts/name.tsx'
+import { useApis } from '../session/use-apis.ts'
 import { type FilterKeys, problemOf, type Term, termsIn, textOf } from './filter-terms.ts'
 import { showTerms } from './table-place.ts'
 
 interface Props {
-  readonly apis: Apis
   readonly kind: string
   readonly filters: FilterKeys
   readonly terms: readonly Term[]
 }
 
 /** The conditions of a table: typed, or picked from what the kind has; each a chip that can be taken away. */
-export function FilterBar({ apis, kind, filters, terms }: Props) {
+export function FilterBar({ kind, filters, terms }: Props) {
+  const apis = useApis()
   // A text that begins a condition stands in the field, to be gone on with.
   const id = useId()
   const [begun, setBegun] = useState('')
@@ -79,22 +81,15 @@ export function FilterBar({ apis, kind, filters, terms }: Props) {
           )}
         </select>
       </div>
-      {terms.length > 0 && (
-        <ul class="chips" aria-label="Filters">
-          {terms.map((term, at) => (
-            <li key={textOf(term)} class={problemOf(term, filters) ? 'chip chip-wrong' : 'chip'}>
-              <Name of={textOf(term)} />
-              <button
-                type="button"
-                aria-label={`Take the filter ${textOf(term)} away`}
-                onClick={() => showTerms(terms.filter((_, place) => place !== at))}
-              >
-                ✕
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <ChipList
+        label="Filters"
+        chips={terms.map((term) => {
+          const text = textOf(term)
+          return { value: text, name: text, isWrong: problemOf(term, filters) !== undefined }
+        })}
+        take={(name) => `Take the filter ${name} away`}
+        onTake={(place) => showTerms(terms.toSpliced(place, 1))}
+      />
     </div>
   )
 }

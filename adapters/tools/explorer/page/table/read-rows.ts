@@ -25,7 +25,8 @@ export async function readRows(
 
 /** Reads the entities that a table has on all its pages, `most` of them at most; none is told twice. */
 export async function readAllRows(
-  { apis, kind, shown }: Pick<TableProps, 'apis' | 'kind' | 'shown'>,
+  apis: Apis,
+  { kind, shown }: Pick<TableProps, 'kind' | 'shown'>,
   most: number,
   onRows: (rows: readonly Row[]) => void,
   signal = new AbortController().signal,

@@ -1,4 +1,3 @@
-import type { Apis } from '../api/apis.ts'
 import { aboutNow, place, stay } from '../navigation/place.ts'
 import type { Target } from './bulk.ts'
 import { type FilterKeys, problemOf, type Term, termsIn, textOf } from './filter-terms.ts'
@@ -19,7 +18,6 @@ export interface TablePlace {
 
 /** The part of a table of a kind that is shown, how many entities it has on all pages, and the chosen entities by their ids. */
 export interface TableProps {
-  readonly apis: Apis
   readonly kind: string
   readonly shown: TablePlace
   readonly targets: ReadonlyMap<string, Target>

@@ -1,7 +1,8 @@
 import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
-import { numberText } from '../parts/number-text.ts'
-import type { Traffic } from './circuits-part.tsx'
+import { Joined } from '../parts/joined.tsx'
+import { countedName } from '../parts/kind-names.ts'
+import type { Traffic } from './use-traffic.ts'
 
 /** As many of them as a drawing has boxes in a column, times the columns. */
 const MOST_FLOWS = 36
@@ -19,14 +20,9 @@ export function FlowList({ traffic: { flows } }: { traffic: Traffic }) {
             <EntityLink kind="identities" id={identity.id} name={identity.name ?? identity.id} /> →{' '}
             <EntityLink kind="services" id={service.id} name={service.name ?? service.id} />
             <p class="by">
-              {numberText(circuits)} {circuits === 1 ? 'circuit' : 'circuits'}
+              {countedName('circuits', circuits)}
               {routers.length > 0 && ' over '}
-              {routers.map((router, position) => (
-                <span key={router.id}>
-                  {position > 0 && ', '}
-                  <EntityLink kind="edge-routers" id={router.id} name={router.name ?? router.id} />
-                </span>
-              ))}
+              <Joined of={routers}>{(router) => <EntityLink kind="edge-routers" {...router} />}</Joined>
             </p>
           </li>
         ))}

@@ -2,7 +2,7 @@ import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { latencyText, numberText, rateText } from '../parts/number-text.ts'
 import { PlainTable } from '../parts/plain-table.tsx'
-import type { Traffic } from './circuits-part.tsx'
+import type { Traffic } from './use-traffic.ts'
 
 const MOST_LISTED = 20
 

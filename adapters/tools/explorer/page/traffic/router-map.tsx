@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
+import { countedName } from '../parts/kind-names.ts'
 import { latencyText, numberText, rateText } from '../parts/number-text.ts'
-import type { Traffic } from './circuits-part.tsx'
+import type { Traffic } from './use-traffic.ts'
 
 type Link = Traffic['links'][number]
 type Router = Traffic['routers'][number]
@@ -94,7 +95,11 @@ interface LineProps {
 function LinkLine({ link, from, to, share, isLit }: LineProps) {
   if (from === undefined || to === undefined) return null
   const { source, target, latencyMs, isDown, circuits, bytesPerSecond } = link
-  const facts = [isDown ? 'out of use' : latencyText(latencyMs), countText(circuits), rateText(bytesPerSecond)]
+  const facts = [
+    isDown ? 'out of use' : latencyText(latencyMs),
+    countedName('circuits', circuits),
+    rateText(bytesPerSecond),
+  ]
   const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 }
   return (
     <g class={isLit ? undefined : 'is-dim'}>
@@ -130,7 +135,7 @@ function RouterDot({ router: { id, name, kind, isOnline, circuits }, at, isLit, 
     <a
       href={hrefOfEntity(kind, id)}
       class={`router-dot${isLit ? '' : ' is-dim'}${isOnline ? '' : ' is-offline'}`}
-      aria-label={`${whole}, ${isOnline ? countText(circuits) : 'offline'}`}
+      aria-label={`${whole}, ${isOnline ? countedName('circuits', circuits) : 'offline'}`}
       onPointerEnter={() => onPoint(true)}
       onPointerLeave={() => onPoint(false)}
       onFocus={() => onPoint(true)}
@@ -142,8 +147,4 @@ function RouterDot({ router: { id, name, kind, isOnline, circuits }, at, isLit, 
       </text>
     </a>
   )
-}
-
-function countText(circuits: number): string {
-  return `${numberText(circuits)} ${circuits === 1 ? 'circuit' : 'circuits'}`
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { numberText } from '../parts/number-text.ts'
-import type { Traffic } from './circuits-part.tsx'
+import type { Traffic } from './use-traffic.ts'
 
 type Flow = Traffic['flows'][number]
 type Router = Traffic['routers'][number]

@@ -1,29 +1,21 @@
-import type { Apis } from '../api/apis.ts'
-import { isOfTraffic } from '../events/network-event.ts'
 import { AndMore } from '../parts/and-more.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText, rateText } from '../parts/number-text.ts'
 import { PlainTable } from '../parts/plain-table.tsx'
 import { Spark } from '../parts/spark.tsx'
-import { useAnswer } from '../parts/use-answer.ts'
-import { useEvery } from '../parts/use-every.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
-import { CircuitsPart, HISTORY, READ_EVERY_MS, type Traffic } from './circuits-part.tsx'
+import { CircuitsPart, HISTORY } from './circuits-part.tsx'
 import { FlowList } from './flow-list.tsx'
 import { LinksPart } from './links-part.tsx'
 import { RouterMap } from './router-map.tsx'
 import { MOST_IN_COLUMN, TrafficDrawing } from './traffic-drawing.tsx'
+import { type Traffic, useTraffic } from './use-traffic.ts'
 
 /** Routers, links and circuits as they are now, drawn and as tables. */
-export function TrafficNow({ apis }: { apis: Apis }) {
-  const version = useEvery(READ_EVERY_MS)
+export function TrafficNow() {
   const isNarrow = useIsNarrow()
-  const answer = useAnswer(
-    async (signal) => (await apis.portcullis.call('GET /traffic', { query: { limit: '1' }, signal })).data,
-    [apis, version],
-    isOfTraffic,
-  )
+  const answer = useTraffic()
   return (
     <Loaded answer={answer} isQuiet>
       {(traffic) => (
@@ -44,10 +36,10 @@ export function TrafficNow({ apis }: { apis: Apis }) {
               <p class="muted">This controller serves no routers: circuits and links are not known here.</p>
             )}
           </section>
-          <CircuitsPart apis={apis} />
+          <CircuitsPart />
           {!isNarrow && <RouterMap traffic={traffic} />}
           <div class="columns">
-            <Routers traffic={traffic} />
+            {traffic.routers.length > 0 && <Routers traffic={traffic} />}
             <LinksPart traffic={traffic} />
           </div>
         </>
@@ -56,11 +48,16 @@ export function TrafficNow({ apis }: { apis: Apis }) {
   )
 }
 
+/** The class for how many of the routers are online; none where there is no router to judge. */
+export function routersTone({ routers, routersOnline }: Pick<Traffic['counts'], 'routers' | 'routersOnline'>): string {
+  if (routers === 0) return ''
+  return routersOnline < routers ? 'count-bad' : 'count-good'
+}
+
 function Numbers({ traffic: { counts } }: { traffic: Traffic }) {
-  const offline = counts.routers - counts.routersOnline
   return (
     <dl class="counts now" aria-label="Now">
-      <div class={`count ${offline > 0 ? 'count-bad' : 'count-good'}`}>
+      <div class={`count ${routersTone(counts)}`}>
         <dt>routers online</dt>
         <dd>
           {numberText(counts.routersOnline)} of {numberText(counts.routers)}

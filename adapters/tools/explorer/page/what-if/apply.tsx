@@ -1,23 +1,23 @@
 import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
 import { announce } from '../parts/announcements.ts'
 import { numberText } from '../parts/number-text.ts'
 import { may } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import { type Change, countWrites, isWhole } from './change.ts'
 import { draft, keyOf } from './draft.ts'
 import { type Made, make } from './make.ts'
 
 interface Props {
-  readonly apis: Apis
   readonly changes: readonly Change[]
   /** All of them are made. */
   readonly onMade: (made: Made) => void
 }
 
 /** Makes the changes, one after the other. A change that was made leaves the draft, a failed change stays. */
-export function Apply({ apis, changes, onMade }: Props) {
+export function Apply({ changes, onMade }: Props) {
+  const apis = useApis()
   const [isSure, setSure] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()

@@ -5,12 +5,14 @@ import { aboutNow, place, stay } from '../navigation/place.ts'
 import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
+import { useApis } from '../session/use-apis.ts'
 import { type Change, type Simulation, simulated } from './change.ts'
 import { Pairs } from './pairs.tsx'
 import { type Facts, NO_FACTS, PostureFields, reportsOf } from './posture-fields.tsx'
 
 /** Shows the gains and losses by another posture or another time, together with the changes that are tried. */
-export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+export function Circumstances({ changes }: { changes: readonly Change[] }) {
+  const apis = useApis()
   const { about } = place.value
   const [facts, setFacts] = useState<Facts>(NO_FACTS)
   const settled = useSettled(facts)
@@ -40,7 +42,6 @@ export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly
       <h2>Another posture, another time</h2>
       <div class="row">
         <Finder
-          apis={apis}
           label="Identity"
           placeholder="Everybody"
           kinds={['identities']}
@@ -48,7 +49,6 @@ export function Circumstances({ apis, changes }: { apis: Apis; changes: readonly
           onPick={({ id }) => choose({ identity: id })}
         />
         <Finder
-          apis={apis}
           label="Service"
           kinds={['services']}
           text={now.data?.service?.name ?? ''}

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { controllerUrl } from '../api/controller-url.ts'
 import { problemText } from '../api/problem-text.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { useApis } from '../session/use-apis.ts'
 import { type Change, isWhole } from './change.ts'
 import { curlOf } from './curl.ts'
 
 /** The changes as text, to be made in another way: in a model file, or from a shell. */
-export function CopyAs({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+export function CopyAs({ changes }: { changes: readonly Change[] }) {
+  const apis = useApis()
   const [text, setText] = useState<string>()
   const [problem, setProblem] = useState<string>()
   const whole = changes.filter(isWhole)

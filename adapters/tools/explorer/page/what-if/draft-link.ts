@@ -1,4 +1,5 @@
 import type { Apis } from '../api/apis.ts'
+import { membersOf } from '../api/read-json.ts'
 import type { Chip } from '../parts/chip.ts'
 import { type Change, changedBy, differenceOf, type PolicyDraft, policyBody } from './change.ts'
 import { readAttributes, readGroupChange } from './read-entity.ts'
@@ -43,7 +44,7 @@ export async function readDraft(apis: Apis, text: string): Promise<readonly Chan
 }
 
 async function readLinked(apis: Apis, linked: unknown, place: number): Promise<Change> {
-  const { kind, id, holders, roleAttribute, added, taken, before, policy } = fieldsOf(linked)
+  const { kind, id, holders, roleAttribute, added, taken, before, policy } = membersOf(linked)
   if (kind === 'group' && typeof holders === 'string' && typeof roleAttribute === 'string') {
     return readGroupChange(apis, holders, roleAttribute)
   }
@@ -59,7 +60,7 @@ async function readLinked(apis: Apis, linked: unknown, place: number): Promise<C
 }
 
 async function policyOf(apis: Apis, linked: unknown): Promise<PolicyDraft> {
-  const { name, type, semantic, identityRoles, serviceRoles, postureCheckRoles } = fieldsOf(linked)
+  const { name, type, semantic, identityRoles, serviceRoles, postureCheckRoles } = membersOf(linked)
   return {
     name: typeof name === 'string' ? name : '',
     type: type === 'Bind' ? 'Bind' : 'Dial',
@@ -83,10 +84,6 @@ async function chipsOf(
       return { value, name: `@${data.name}` }
     }),
   )
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 function textsOf(value: unknown): readonly string[] {

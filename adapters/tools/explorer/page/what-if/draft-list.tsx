@@ -1,14 +1,13 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
-import type { Apis } from '../api/apis.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
-import { numberText } from '../parts/number-text.ts'
+import { countedName } from '../parts/kind-names.ts'
 import type { Change } from './change.ts'
 import { amendPolicy, drop, keyOf, put } from './draft.ts'
 import { PolicyFields } from './policy-fields.tsx'
 
 /** The tried changes, each as a form that tries during the edit. */
-export function DraftList({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+export function DraftList({ changes }: { changes: readonly Change[] }) {
   return (
     <>
       {changes.map((change) => (
@@ -19,19 +18,18 @@ export function DraftList({ apis, changes }: { apis: Apis; changes: readonly Cha
               ✕
             </button>
           </div>
-          <Fields apis={apis} change={change} />
+          <Fields change={change} />
         </article>
       ))}
     </>
   )
 }
 
-function Fields({ apis, change }: { apis: Apis; change: Change }) {
+function Fields({ change }: { change: Change }) {
   if (change.kind === 'group') {
     return (
       <p class="muted">
-        {numberText(change.count)} {change.count === 1 ? 'identity' : 'identities'} would be given the role attribute;
-        who has it already stays as it is.
+        {countedName('identities', change.count)} would be given the role attribute; who has it already stays as it is.
       </p>
     )
   }
@@ -40,7 +38,6 @@ function Fields({ apis, change }: { apis: Apis; change: Change }) {
     const chips = change.roleAttributes.map(attributeChip)
     return (
       <ChipsField
-        apis={apis}
         label="Role attributes"
         chips={chips}
         kind={change.kind}
@@ -51,7 +48,7 @@ function Fields({ apis, change }: { apis: Apis; change: Change }) {
   }
   return (
     <>
-      <PolicyFields apis={apis} policy={change.policy} onChange={(changed) => amendPolicy(change, changed)} />
+      <PolicyFields policy={change.policy} onChange={(changed) => amendPolicy(change, changed)} />
       {change.action === 'update' && (
         <button
           type="button"

@@ -2,7 +2,7 @@ import type { Apis } from '../api/apis.ts'
 import { type Change, changedBy, differenceOf, type GroupChange, policyBody } from './change.ts'
 import { readAttributes, readPolicy } from './read-entity.ts'
 
-/** The entities that a change has written: how many, and those whose pages the reader may want next. */
+/** How many entities a change has written, and entities whose pages the reader may want next. */
 export interface Made {
   readonly written: number
   readonly open: readonly { readonly kind: string; readonly id: string; readonly name: string }[]

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import type { Found } from '../api/search.ts'
 import { place } from '../navigation/place.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
@@ -7,6 +6,7 @@ import { attributeChip, type Chip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { Finder } from '../parts/finder.tsx'
 import { useAction } from '../parts/use-action.ts'
+import { useApis } from '../session/use-apis.ts'
 import { EMPTY_POLICY, newPolicy } from './change.ts'
 import { put } from './draft.ts'
 import { readChange, readGroupChange } from './read-entity.ts'
@@ -14,7 +14,8 @@ import { readChange, readGroupChange } from './read-entity.ts'
 const KINDS = ['identities', 'services', 'service-policies']
 
 /** Where a change begins: with an entity that is there, or a new policy. */
-export function NewChange({ apis }: { apis: Apis }) {
+export function NewChange() {
+  const apis = useApis()
   const action = useAction()
   const [round, setRound] = useState(0)
   const begin = ({ kind, id, name }: Found) => {
@@ -37,7 +38,6 @@ export function NewChange({ apis }: { apis: Apis }) {
       <div class="row">
         <Finder
           key={round}
-          apis={apis}
           label="An identity, a service or a service policy"
           kinds={KINDS}
           onPick={(found) => void begin(found)}
@@ -49,7 +49,6 @@ export function NewChange({ apis }: { apis: Apis }) {
       <h3>Give a role attribute to a whole group</h3>
       <div class="row">
         <ChipsField
-          apis={apis}
           label="Everybody who has"
           chips={holders}
           kind="identities"
@@ -58,7 +57,6 @@ export function NewChange({ apis }: { apis: Apis }) {
         />
         {holders.length > 0 && (
           <ChipsField
-            apis={apis}
             label="would be given"
             chips={[]}
             kind="identities"

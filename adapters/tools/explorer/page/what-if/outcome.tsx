@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { hrefOf, place } from '../navigation/place.ts'
 import { announce } from '../parts/announcements.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { distinct, type Pair } from '../parts/fold-pairs.ts'
+import { countedName } from '../parts/kind-names.ts'
 import { Names } from '../parts/names.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import { mayRead } from '../session/session.ts'
+import { useApis } from '../session/use-apis.ts'
 import { Apply, madeText } from './apply.tsx'
 import { type Change, simulated } from './change.ts'
 import { CopyAs } from './copy-as.tsx'
@@ -17,7 +18,8 @@ import type { Made } from './make.ts'
 import { Pairs, worksText } from './pairs.tsx'
 
 /** Shows the gains and losses of the changes, and the ways to use them. */
-export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Change[] }) {
+export function Outcome({ changes }: { changes: readonly Change[] }) {
+  const apis = useApis()
   const tried = useSettled(changes)
   const [cursor, setCursor] = useState<string>()
   const [earlier, setEarlier] = useState<readonly Pair[]>([])
@@ -97,8 +99,8 @@ export function Outcome({ apis, changes }: { apis: Apis; changes: readonly Chang
         </>
       )}
       <div class="actions">
-        <Apply apis={apis} changes={changes} onMade={setMade} />
-        <CopyAs apis={apis} changes={changes} />
+        <Apply changes={changes} onMade={setMade} />
+        <CopyAs changes={changes} />
         {linkOf(changes) === undefined ? (
           <p class="muted">The draft is too long for a link; a model file holds it whole.</p>
         ) : (
@@ -128,7 +130,7 @@ function summaryOf(pairs: readonly Pair[], { dial, bind }: Counts): string {
   const all = dial.gained + dial.lost + bind.gained + bind.lost
   const sides = (['identity', 'service'] as const).map((side) => distinct(pairs, side).length)
   const [people = 0, things = 0] = sides
-  const whom = `${numberText(people)} ${people === 1 ? 'identity' : 'identities'}, ${numberText(things)} ${things === 1 ? 'service' : 'services'}`
+  const whom = `${countedName('identities', people)}, ${countedName('services', things)}`
   const works = worksText(pairs)
   const start = pairs.length < all ? `Of the first ${numberText(pairs.length)}: ${whom}` : whom
   return `${start}${works && `; of what is gained ${works}`}.`

@@ -9,12 +9,13 @@ export function Pairs({ pairs }: { pairs: readonly Pair[] }) {
   if (pairs.length === 0) return <p class="empty">Nobody would gain or lose anything.</p>
   return (
     <PlainTable
-      class="pairs"
+      class="pairs stacks"
       rows={foldPairs(pairs)}
       keyOf={({ key }) => key}
       columns={[
         {
           title: 'Change',
+          as: 'narrow',
           cell: ({ type, change, obstacle }) => (
             <>
               <span class={change === 'lost' ? 'loss' : obstacle ? 'doubt' : 'gain'}>
@@ -28,6 +29,7 @@ export function Pairs({ pairs }: { pairs: readonly Pair[] }) {
         { title: 'Service', cell: ({ services }) => <Names kind="services" of={services} /> },
         {
           title: 'Why',
+          as: 'narrow',
           isUnseen: true,
           cell: ({ identities, services, type }) => (
             <a href={hrefOf('why', { identity: identities[0]?.id, service: services[0]?.id, type })}>why now</a>

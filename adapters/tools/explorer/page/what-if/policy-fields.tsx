@@ -1,6 +1,6 @@
-import type { Apis } from '../api/apis.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { Choice } from '../parts/choice.tsx'
+import { TextInput } from '../parts/text-input.tsx'
 import type { PolicyDraft } from './change.ts'
 
 const LISTS = [
@@ -10,20 +10,16 @@ const LISTS = [
 ] as const
 
 interface Props {
-  readonly apis: Apis
   readonly policy: PolicyDraft
   /** Changes members of the policy in its latest state: fields may be answered one after another before they are drawn again. */
   readonly onChange: (changed: Partial<PolicyDraft>) => void
 }
 
 /** The fields of a service policy: name, type, semantic, roles and posture checks. */
-export function PolicyFields({ apis, policy, onChange }: Props) {
+export function PolicyFields({ policy, onChange }: Props) {
   return (
     <div class="fields">
-      <label>
-        Name
-        <input value={policy.name} required onInput={({ currentTarget }) => onChange({ name: currentTarget.value })} />
-      </label>
+      <TextInput label="Name" value={policy.name} required onChange={(name) => onChange({ name })} />
       <div class="row">
         <Choice
           label="Type"
@@ -44,7 +40,6 @@ export function PolicyFields({ apis, policy, onChange }: Props) {
       {LISTS.map(({ member, label, kind }) => (
         <ChipsField
           key={member}
-          apis={apis}
           label={label}
           chips={policy[member]}
           kind={kind}

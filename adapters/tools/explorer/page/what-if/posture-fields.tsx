@@ -1,5 +1,7 @@
 import type { Question } from '../api/explanation.ts'
 import { Choice } from '../parts/choice.tsx'
+import { TextInput } from '../parts/text-input.tsx'
+import { instantOf, zoneText } from '../parts/time-text.ts'
 import { Toggle } from '../parts/toggle.tsx'
 
 /** The assumed report of an endpoint; empty texts for parts that it did not report. */
@@ -29,6 +31,7 @@ const OS_TYPES = ['Windows', 'WindowsServer', 'macOS', 'Linux', 'iOS', 'Android'
 /** The circumstances that are assumed, in the words of a question. */
 export function reportsOf(facts: Facts): Pick<Question, 'posture' | 'mfa' | 'at'> {
   const id = 'assumed'
+  const at = instantOf(facts.at)
   const macAddresses = facts.macAddresses.split(/[\s,]+/).filter((address) => address !== '')
   const posture: NonNullable<Question['posture']> = [
     ...(facts.domain === '' ? [] : [{ id, typeId: 'DOMAIN' as const, domain: facts.domain }]),
@@ -41,22 +44,20 @@ export function reportsOf(facts: Facts): Pick<Question, 'posture' | 'mfa' | 'at'
   return {
     ...(posture.length > 0 && { posture }),
     ...(facts.isMfaPassed && { mfa: true }),
-    ...(facts.at !== '' && { at: new Date(facts.at).toISOString() }),
+    ...(at && { at }),
   }
 }
 
 /** Fields for the assumed posture of the endpoint, and for the time. */
 export function PostureFields({ facts, onChange }: { facts: Facts; onChange: (facts: Facts) => void }) {
   const field = (name: 'domain' | 'osVersion' | 'macAddresses' | 'process', label: string, placeholder: string) => (
-    <label>
-      {label}
-      <input
-        value={facts[name]}
-        placeholder={placeholder}
-        spellcheck={false}
-        onInput={({ currentTarget }) => onChange({ ...facts, [name]: currentTarget.value })}
-      />
-    </label>
+    <TextInput
+      label={label}
+      value={facts[name]}
+      placeholder={placeholder}
+      spellcheck={false}
+      onChange={(value) => onChange({ ...facts, [name]: value })}
+    />
   )
   return (
     <div class="fields two">
@@ -70,14 +71,12 @@ export function PostureFields({ facts, onChange }: { facts: Facts; onChange: (fa
       {field('osVersion', 'Version of the system', '6.1.0')}
       {field('macAddresses', 'MAC addresses', '02:00:00:00:00:01')}
       {field('process', 'Running process', '/usr/bin/agent')}
-      <label>
-        At this time
-        <input
-          type="datetime-local"
-          value={facts.at}
-          onInput={({ currentTarget }) => onChange({ ...facts, at: currentTarget.value })}
-        />
-      </label>
+      <TextInput
+        label={`At this time (${zoneText()})`}
+        type="datetime-local"
+        value={facts.at}
+        onChange={(at) => onChange({ ...facts, at })}
+      />
       <Toggle
         label="A second factor was just proved"
         isOn={facts.isMfaPassed}

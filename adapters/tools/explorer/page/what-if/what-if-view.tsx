@@ -1,5 +1,5 @@
-import type { Apis } from '../api/apis.ts'
 import { Problem } from '../parts/loaded.tsx'
+import { useApis } from '../session/use-apis.ts'
 import { Circumstances } from './circumstances.tsx'
 import { draft } from './draft.ts'
 import { DraftList } from './draft-list.tsx'
@@ -8,7 +8,8 @@ import { Outcome } from './outcome.tsx'
 import { useSuggested } from './use-suggested.ts'
 
 /** Tries changes of the network and of circumstances before anything is written. */
-export function WhatIfView({ apis }: { apis: Apis }) {
+export function WhatIfView() {
+  const apis = useApis()
   const failure = useSuggested(apis)
   return (
     <section class="what-if">
@@ -19,12 +20,12 @@ export function WhatIfView({ apis }: { apis: Apis }) {
       {failure && <Problem of={failure} />}
       <div class="what-if-body">
         <div class="stack">
-          <NewChange apis={apis} />
-          <DraftList apis={apis} changes={draft.value} />
+          <NewChange />
+          <DraftList changes={draft.value} />
         </div>
         <div class="stack">
-          <Outcome apis={apis} changes={draft.value} />
-          <Circumstances apis={apis} changes={draft.value} />
+          <Outcome changes={draft.value} />
+          <Circumstances changes={draft.value} />
         </div>
       </div>
     </section>

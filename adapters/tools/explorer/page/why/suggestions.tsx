@@ -7,11 +7,13 @@ import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { LinkedText } from '../parts/linked-text.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useApis } from '../session/use-apis.ts'
 import { readAttributes } from '../what-if/read-entity.ts'
 import { namedIn } from './verdict.tsx'
 
 /** Shows every obstacle in order, with the steps against it and an act for each. Of several steps, the step that gives least to others comes first. */
-export function Suggestions({ apis, explanation }: { apis: Apis; explanation: Explanation }) {
+export function Suggestions({ explanation }: { explanation: Explanation }) {
+  const apis = useApis()
   const { suggestions, allowed, reason, identity, service, type } = explanation
   const gains = useAnswer(
     (signal) => {

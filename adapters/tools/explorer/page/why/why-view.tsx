@@ -9,12 +9,14 @@ import { Choice } from '../parts/choice.tsx'
 import { Finder } from '../parts/finder.tsx'
 import { Problem } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
+import { useApis } from '../session/use-apis.ts'
 import { PathDrawing } from './path-drawing.tsx'
 import { Suggestions } from './suggestions.tsx'
 import { ExplanationSentences, Verdict } from './verdict.tsx'
 
 /** Whether an identity may dial or bind a service, and why. */
-export function WhyView({ apis }: { apis: Apis }) {
+export function WhyView() {
+  const apis = useApis()
   const { about } = place.value
   const identity = about.get('identity') ?? undefined
   const service = about.get('service') ?? undefined
@@ -32,13 +34,7 @@ export function WhyView({ apis }: { apis: Apis }) {
     <section class="why">
       <div class="bar">
         <h1>Why</h1>
-        <Finder
-          apis={apis}
-          label="Identity"
-          kinds={['identities']}
-          text={whose}
-          onPick={({ id }) => ask({ identity: id })}
-        />
+        <Finder label="Identity" kinds={['identities']} text={whose} onPick={({ id }) => ask({ identity: id })} />
         <Choice
           isInline
           isLabelUnseen
@@ -50,13 +46,7 @@ export function WhyView({ apis }: { apis: Apis }) {
           ]}
           onChange={(value) => ask({ type: value })}
         />
-        <Finder
-          apis={apis}
-          label="Service"
-          kinds={['services']}
-          text={which}
-          onPick={({ id }) => ask({ service: id })}
-        />
+        <Finder label="Service" kinds={['services']} text={which} onPick={({ id }) => ask({ service: id })} />
       </div>
       <Problem of={answer} />
       {!(identity && service) && (
@@ -82,7 +72,7 @@ export function WhyView({ apis }: { apis: Apis }) {
           <PathDrawing explanation={explanation} />
           <div class="columns">
             <ExplanationSentences explanation={explanation} />
-            <Suggestions apis={apis} explanation={explanation} />
+            <Suggestions explanation={explanation} />
           </div>
         </div>
       )}

@@ -1,15 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Apis } from '../api/apis.ts'
 import { isOfNothing } from '../events/network-event.ts'
 import { readForms } from '../forms/form-schemas.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { foldRuns, type Run } from '../parts/fold-runs.ts'
-import { kindName, pluralName } from '../parts/kind-names.ts'
+import { countedName, kindName } from '../parts/kind-names.ts'
+import { Loaded } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
 import { numberText } from '../parts/number-text.ts'
 import { Time } from '../parts/time.tsx'
-import { useAnswer } from '../parts/use-answer.ts'
+import { type Answer, useAnswer } from '../parts/use-answer.ts'
 import { type ChangeGroup, countsText, deedsOf, groupsOf } from './change-groups.ts'
 import { type AuditEntry, Consequences } from './consequences.tsx'
 import { FieldChanges, movedOf } from './field-changes.tsx'
@@ -29,26 +29,37 @@ const DONE: Readonly<Record<string, string>> = {
   'access.decided': 'decided',
 }
 
-interface AuditListProps {
-  readonly apis: Apis
-  readonly entries: readonly AuditEntry[]
-  /** Called after a change was taken back: the trail has a new record. */
-  readonly onUndone: () => void
+interface TrailProps {
+  readonly answer: Answer<{ readonly entries: readonly AuditEntry[]; readonly next: string | null }>
+  readonly empty: string
+  /** Shows the records before one; the list ends where it is left out. */
+  readonly onEarlier?: (before: string) => void
 }
 
 /**
- * Records of the audit trail as sentences: the actor, the action, and the old and the new value of each field. The records of one request
- * are one line that opens, and so are equal actions on several entities, and bookkeeping.
+ * A page of the audit trail as sentences: the actor, the action, and the old and the new value of each field. The records of one request
+ * are one line that opens, and so are equal actions on several entities, and bookkeeping. It is read again after a change was taken back.
  */
-export function AuditList({ apis, entries, onUndone }: AuditListProps) {
+export function Trail({ answer, empty, onEarlier }: TrailProps) {
   const forms = useAnswer(readForms, [], isOfNothing).data
-  const undoOf = (entry: AuditEntry) => mayUndo(entry, forms) && <Undo apis={apis} entry={entry} onDone={onUndone} />
+  const undoOf = (entry: AuditEntry) => mayUndo(entry, forms) && <Undo entry={entry} onDone={answer.reload} />
   return (
-    <ol class="audit" data-results>
-      {foldRuns(groupsOf(entries), sayingOf).map((run) => (
-        <GroupRun key={run.last.entries.at(-1)?.id} apis={apis} run={run} undoOf={undoOf} />
-      ))}
-    </ol>
+    <Loaded answer={answer} isEmpty={({ entries }) => entries.length === 0} empty={empty}>
+      {({ entries, next }) => (
+        <>
+          <ol class="audit" data-results>
+            {foldRuns(groupsOf(entries), sayingOf).map((run) => (
+              <GroupRun key={run.last.entries.at(-1)?.id} run={run} undoOf={undoOf} />
+            ))}
+          </ol>
+          {onEarlier && next !== null && (
+            <button type="button" onClick={() => onEarlier(next)}>
+              Earlier ones
+            </button>
+          )}
+        </>
+      )}
+    </Loaded>
   )
 }
 
@@ -65,12 +76,11 @@ function sayingOf({ main }: ChangeGroup): string {
 }
 
 interface RunProps {
-  readonly apis: Apis
   readonly run: Run<ChangeGroup>
   readonly undoOf: (entry: AuditEntry) => ComponentChildren
 }
 
-function GroupRun({ apis, run: { first, events }, undoOf }: RunProps) {
+function GroupRun({ run: { first, events }, undoOf }: RunProps) {
   const [isOpen, setOpen] = useState(false)
   const { main, beside, isBookkeeping, isFolded } = first
   const [latest] = first.entries
@@ -94,7 +104,7 @@ function GroupRun({ apis, run: { first, events }, undoOf }: RunProps) {
             </button>
           )}
           {only && <FieldChanges entry={only} />}
-          {!isFolded && <Consequences apis={apis} entries={all} />}
+          {!isFolded && <Consequences entries={all} />}
           {/* One of several is taken back where it stands by itself. */}
           {only && (events.length === 1 || isOpen) && undoOf(only)}
         </div>
@@ -108,7 +118,7 @@ function GroupRun({ apis, run: { first, events }, undoOf }: RunProps) {
                 <Sentence entries={[entry]} />
               </p>
               <FieldChanges entry={entry} />
-              {!isBookkeeping && <Consequences apis={apis} entries={[entry]} />}
+              {!isBookkeeping && <Consequences entries={[entry]} />}
               {undoOf(entry)}
             </div>
           </li>
@@ -135,7 +145,7 @@ function Sentence({ entries }: { entries: readonly AuditEntry[] }) {
                 {kindName(entity.kind)} <EntityLink {...entity} />
               </>
             )}
-            {entity && of.length > 1 && `${numberText(of.length)} ${pluralName(entity.kind, of.length)}`}
+            {entity && of.length > 1 && countedName(entity.kind, of.length)}
           </span>
         )
       })}

@@ -1,0 +1,29 @@
+import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
+import { isOfTraffic } from '../events/network-event.ts'
+import { useAnswer } from '../parts/use-answer.ts'
+import { useEvery } from '../parts/use-every.ts'
+import { useApis } from '../session/use-apis.ts'
+
+/** Routers, links and circuits as they are now. */
+export type Traffic = AnswerOf<PortcullisApi['GET /traffic']>['data']
+
+/** Milliseconds between two readings without events: bytes flow without any, and routers of other processes send none here. */
+const READ_EVERY_MS = 15_000
+
+/** Whose traffic is wanted; that of all where it is left out. */
+export interface TrafficOf {
+  readonly identity?: string
+  readonly service?: string
+  readonly router?: string
+}
+
+/** The traffic, read again as it changes; with `limit` circuits after a cursor. `version` changes where it is to be read again at once. */
+export function useTraffic(of: TrafficOf = {}, limit = 1, cursor?: string, version = 0) {
+  const { portcullis } = useApis()
+  const query = { ...of, limit: String(limit), ...(cursor !== undefined && { cursor }) }
+  return useAnswer(
+    async (signal) => (await portcullis.call('GET /traffic', { query, signal })).data,
+    [portcullis, JSON.stringify(query), version, useEvery(READ_EVERY_MS)],
+    isOfTraffic,
+  )
+}
