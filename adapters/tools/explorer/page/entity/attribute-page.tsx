@@ -55,7 +55,6 @@ export function AttributePage({ kind, attribute }: { kind: string; attribute: st
             title={`${wordsOf(pluralName(policies, 2))} that select by it`}
             kind={policies}
             filter={`anyOf(${list}) = ${JSON.stringify(`#${attribute}`)}`}
-            empty="None."
           />
         ))}
       </div>

@@ -3,7 +3,7 @@ import { place } from '../navigation/place.ts'
 import { AttributePage } from './attribute-page.tsx'
 import { CheckPage } from './check-page.tsx'
 import { IdentityPage } from './identity-page.tsx'
-import { RouterPolicyPage, ServicePolicyPage } from './policy-page.tsx'
+import { PolicyPage } from './policy-page.tsx'
 import { RouterPage } from './router-page.tsx'
 import { ServicePage } from './service-page.tsx'
 
@@ -12,9 +12,9 @@ const PAGES: Readonly<Record<string, ComponentType<{ readonly id: string }>>> = 
   identity: IdentityPage,
   service: ServicePage,
   router: RouterPage,
-  policy: ServicePolicyPage,
-  'edge-router-policy': (props) => <RouterPolicyPage {...props} kind="edge-router-policies" />,
-  'service-edge-router-policy': (props) => <RouterPolicyPage {...props} kind="service-edge-router-policies" />,
+  policy: (props) => <PolicyPage {...props} kind="service-policies" />,
+  'edge-router-policy': (props) => <PolicyPage {...props} kind="edge-router-policies" />,
+  'service-edge-router-policy': (props) => <PolicyPage {...props} kind="service-edge-router-policies" />,
   check: CheckPage,
 }
 

@@ -41,11 +41,8 @@ export function ServicePage({ id }: { id: string }) {
               title="Service edge router policies"
               kind="service-edge-router-policies"
               of={`services/${id}/service-edge-router-policies`}
-              empty="None."
             />
-            {(configs ?? []).length > 0 && (
-              <NamesPart title="Configs" kind="configs" of={`services/${id}/configs`} empty="None." />
-            )}
+            {(configs ?? []).length > 0 && <NamesPart title="Configs" kind="configs" of={`services/${id}/configs`} />}
           </div>
         </>
       )}

@@ -11,7 +11,7 @@ interface Props {
   readonly kind: string
   /** The list of the management API, as `services/ID/edge-routers`; all entities of the kind unless given. */
   readonly of?: string
-  readonly empty: string
+  readonly empty?: string
   /** A condition in the filter language that each has to fulfil. */
   readonly filter?: string
 }
@@ -19,7 +19,7 @@ interface Props {
 const PAGE_SIZE = 20
 
 /** The entities of a list of the management API, found by a part of the name and page by page. */
-export function NameList({ kind, of = kind, empty, filter = '' }: Props) {
+export function NameList({ kind, of = kind, empty = 'None.', filter = '' }: Props) {
   const apis = useApis()
   const [text, setText] = useState('')
   const [offset, setOffset] = useState(0)

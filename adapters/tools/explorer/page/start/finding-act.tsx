@@ -27,9 +27,7 @@ interface Props {
 /** The act against a finding, for one entity; nothing for a user who may not do it. */
 export function FindingAct({ finding, entity, onDone }: Props) {
   const apis = useApis()
-  const act = actOf(finding, entity)
-  if (act === undefined) return null
-  const { label, href, question, run } = act
+  const { label = '', href, question, run } = actOf(finding, entity) ?? {}
   if (href !== undefined) {
     return (
       <a class="button" href={href}>

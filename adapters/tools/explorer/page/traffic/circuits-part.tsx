@@ -25,13 +25,12 @@ export function CircuitsPart({ of = {} }: { of?: TrafficOf }) {
   const [cut, setCut] = useState(0)
   const answer = useTraffic(of, PAGE_SIZE, cursors.at(-1), cut)
   const counts = (answer.data ?? answer.earlier)?.counts
-  const count = counts?.circuits
-  const title = count === undefined ? 'Circuits now' : `Circuits now: ${numberText(count)}`
+  const title = counts ? `Circuits now: ${numberText(counts.circuits)}` : 'Circuits now'
   return (
     <section class="card circuits" aria-label={title}>
       <h2>
         {title}
-        {counts !== undefined && counts.circuits > 0 && (
+        {counts && counts.circuits > 0 && (
           <span class="load">
             {rateText(counts.bytesPerSecond)} <Spark values={counts.history} label={HISTORY} />
           </span>
