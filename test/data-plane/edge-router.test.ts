@@ -19,6 +19,7 @@ import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.t
 import { claimIn } from '../../adapters/network/router/edge/edge-admission.ts'
 import { EdgeConnection } from '../../adapters/network/router/edge/edge-connection.ts'
 import { RouterModel } from '../../adapters/network/router/state/router-model.ts'
+import { createLoopTurns } from '../../src/data-plane.ts'
 import { adminToken } from '../support/delegate.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
@@ -310,9 +311,9 @@ describe('an edge router whose controller leaves posture to it', () => {
       [...policy('p', 'Dial', checked), { action: 'delete', type: 'posture-check', id: 'at-work' } as const],
       false,
     ],
-  ])('under %s posture is asked for: %j', (_, events, demanded) => {
-    const model = new RouterModel()
-    model.takeState({
+  ])('under %s posture is asked for: %j', async (_, events, demanded) => {
+    const model = new RouterModel(createLoopTurns())
+    await model.takeState({
       type: 'model-state',
       index: 1,
       timelineId: 't',
@@ -323,13 +324,73 @@ describe('an edge router whose controller leaves posture to it', () => {
     expect(grants.every(({ checks }) => checks.length > 0)).toBe(demanded)
   })
 
-  it('forgets how policies were related when it gets the whole model anew', () => {
-    const model = new RouterModel()
+  it('forgets how policies were related when it gets the whole model anew', async () => {
+    const model = new RouterModel(createLoopTurns())
     const state = { type: 'model-state', timelineId: 't', subscriptionId: 's' } as const
-    model.takeState({ ...state, index: 1, events: [modelCodec.state(policy('p', 'Dial', both))] })
+    await model.takeState({ ...state, index: 1, events: [modelCodec.state(policy('p', 'Dial', both))] })
     expect(model.grantsOf('laptop', 'wiki', 'Dial').length).toBe(1)
-    model.takeState({ ...state, index: 2, events: [modelCodec.state(policy('p', 'Dial', { services: ['wiki'] }))] })
+    await model.takeState({
+      ...state,
+      index: 2,
+      events: [modelCodec.state(policy('p', 'Dial', { services: ['wiki'] }))],
+    })
     expect(model.grantsOf('laptop', 'wiki', 'Dial')).toEqual([])
+  })
+
+  it('takes a model of more members than one message may hold in many turns of the event loop, and a change behind it', async () => {
+    const model = new RouterModel(createLoopTurns())
+    const ids = Array.from({ length: 1000 }, (_, count) => `identity ${count}`)
+    const related = Array.from({ length: 210 }, (_, count) => {
+      return { action: 'relate', policyId: `p${count}`, side: 'identities', entityIds: ids } as const
+    })
+    const subscription = { timelineId: 't', subscriptionId: 's' }
+    // The bytes arrive as one body.
+    const body = Buffer.concat(related.map((event) => modelCodec.state([event])))
+    const policies = policy('late', 'Dial', { identities: ['identity 7'], services: ['wiki'] })
+    let turns = 0
+    let isDone = false
+    const count = () => {
+      turns += 1
+      if (!isDone) setImmediate(count)
+    }
+    setImmediate(count)
+    const state = model.takeState({ type: 'model-state', index: 1, events: [body], ...subscription })
+    const events = modelCodec.changes(policies)
+    const changes = model.takeChanges({ type: 'model-changes', index: 2, previousIndex: 1, events, ...subscription })
+    expect(model.position.currentIndex).toBe(0)
+    await state
+    expect(await changes).toBe(true)
+    isDone = true
+    expect(turns).toBeGreaterThan(5)
+    expect(model.reachOf('identity 7').map(({ id }) => id)).toEqual(['late'])
+    expect(model.grantsOf('identity 7', 'wiki', 'Dial').length).toBe(1)
+    // Deployed controllers name every identity of a policy in one event.
+    const all = { action: 'relate', policyId: 'all', side: 'identities', entityIds: [] as string[] } as const
+    for (let count = 0; count < 210_000; count += 1) all.entityIds.push(`i${count}`)
+    const named = policy('all', 'Dial', { services: ['wiki'] })
+    await model.takeState({
+      type: 'model-state',
+      index: 3,
+      events: [modelCodec.state([...named, all])],
+      ...subscription,
+    })
+    expect(model.grantsOf('i209999', 'wiki', 'Dial').length).toBe(1)
+  })
+
+  it('keeps its model where the next one is malformed', async () => {
+    const model = new RouterModel(createLoopTurns())
+    const state = { type: 'model-state', timelineId: 't', subscriptionId: 's' } as const
+    const good = modelCodec.state(policy('p', 'Dial', both))
+    await model.takeState({ ...state, index: 1, events: [good] })
+    const cut = [modelCodec.state(policy('q', 'Dial', both)), good.subarray(0, -1)]
+    await expect(model.takeState({ ...state, index: 2, events: cut })).rejects.toThrow('malformed')
+    expect(model.position.currentIndex).toBe(1)
+    expect(model.reachOf('laptop').map(({ id }) => id)).toEqual(['p'])
+    const changes = { type: 'model-changes', index: 2, previousIndex: 1, subscriptionId: 's' } as const
+    const events = modelCodec.changes(policy('q', 'Dial', both)).subarray(0, -1)
+    await expect(model.takeChanges({ ...changes, events })).rejects.toThrow('malformed')
+    expect(model.reachOf('laptop').map(({ id }) => id)).toEqual(['p'])
+    expect(await model.takeChanges({ ...changes, index: 3, previousIndex: 2, events })).toBe(false)
   })
 
   it.each([

@@ -64,7 +64,7 @@ export class EdgeRouter implements CircuitHost {
   #advertise: string
   readonly #timer: Timer
   readonly #now: () => number
-  readonly #model = new RouterModel()
+  readonly #model: RouterModel
   readonly #listener: EdgeListener
   readonly #hosted: HostedServices
   readonly #posture: EdgePosture
@@ -83,13 +83,15 @@ export class EdgeRouter implements CircuitHost {
     this.#timer = facts.timer ?? processTimer
     this.#now = facts.now ?? runtime.now
     const controller = () => this.#anyController()
+    const turns = createLoopTurns()
+    this.#model = new RouterModel(turns)
     const posture = new EdgePosture({ model: this.#model, controller, now: this.#now })
     this.#posture = posture
     this.#endpoints = new ConnectedEndpoints({
       model: this.#model,
       posture,
       now: this.#now,
-      turns: createLoopTurns(),
+      turns,
       report: (message) => this.#tellAll(message),
     })
     this.#circuits = new EdgeCircuits({
@@ -213,13 +215,13 @@ export class EdgeRouter implements CircuitHost {
         this.#endpoints.judgePosture(message.apiSessionId)
         return undefined
       case 'model-state':
-        this.#model.takeState(message)
+        await this.#model.takeState(message)
         return undefined
       case 'model-changes':
-        if (!this.#model.takeChanges(message)) this.#subscribe(controller)
+        if (!(await this.#model.takeChanges(message))) this.#subscribe(controller)
         return undefined
       case 'validate-model':
-        return { type: 'model-validated', differences: this.#model.differencesFrom(message.events) }
+        return { type: 'model-validated', differences: await this.#model.differencesFrom(message.events) }
       case 'validate-terminators': {
         const states = message.terminators.map(({ id }) => {
           const valid = this.#hosted.has(id)

@@ -186,12 +186,13 @@ describe('a router that asks for more than it may have', () => {
 })
 
 it('a router behind a network that was cut without a word is gone when it was silent for too long', async () => {
-  const world = await fabricWorld({ heartbeat: { everyMs: 20, silenceMs: 100 } })
+  const world = await fabricWorld({ heartbeat: { everyMs: 50, silenceMs: 700 } })
   const cut = await world.router('cut')
   const bystander = await world.router('bystander')
   cut.pause()
-  await vi.waitFor(async () =>
-    expect(await world.call('GET', `/edge-routers/${cut.id}`)).toMatchObject({ isOnline: false }),
+  await vi.waitFor(
+    async () => expect(await world.call('GET', `/edge-routers/${cut.id}`)).toMatchObject({ isOnline: false }),
+    10_000,
   )
   expect(await world.call('GET', `/edge-routers/${bystander.id}`)).toMatchObject({ isOnline: true })
 })

@@ -1,5 +1,5 @@
 import type { Field } from './field.ts'
-import { ProtobufReader } from './reader.ts'
+import { MOST_MEMBERS, ProtobufReader } from './reader.ts'
 import type { ValueType } from './value-type.ts'
 import { ProtobufWriter } from './writer.ts'
 
@@ -12,8 +12,8 @@ export interface MessageType<T> extends ValueType<T> {
   encode(value: Partial<T>): Uint8Array
   /** The message without any field. */
   blank(): T
-  /** Throws a `ProtobufError` for an invalid message. Undeclared fields are skipped. */
-  decode(bytes: Uint8Array): T
+  /** Throws a `ProtobufError` for an invalid message, or one of more repeated members. Undeclared fields are skipped. */
+  decode(bytes: Uint8Array, mostMembers?: number): T
 }
 
 /** The values of a declared message. */
@@ -57,6 +57,6 @@ export function message<const F extends Fields>(
       return writer.finish()
     },
     blank,
-    decode: (bytes) => read(new ProtobufReader(bytes)),
+    decode: (bytes, members = MOST_MEMBERS) => read(new ProtobufReader(bytes, { members })),
   }
 }

@@ -7,8 +7,9 @@ export class ProtobufError extends Error {
 }
 
 /** How many repeated members may a message hold altogether: a few bytes each would become objects of a hundred. */
-const MOST_MEMBERS = 200_000
+export const MOST_MEMBERS = 200_000
 const MOST_VARINT_BYTES = 10
+const BYTES_WIRE_TYPE = 2
 const UTF8 = new TextDecoder()
 
 /** The budget that all parts of one message share. */
@@ -88,7 +89,7 @@ export class ProtobufReader {
   skip(wireType: number): void {
     if (wireType === 0) this.varint()
     else if (wireType === 1) this.#take(8)
-    else if (wireType === 2) this.bytes()
+    else if (wireType === BYTES_WIRE_TYPE) this.bytes()
     else if (wireType === 5) this.#take(4)
     else throw new ProtobufError(`wire type ${wireType}`)
   }
@@ -106,5 +107,17 @@ export class ProtobufReader {
     const taken = this.#bytes.subarray(this.#position, end)
     this.#position = end
     return taken
+  }
+}
+
+/**
+ * The bytes of each value of a field, one after the other: a list that is too long for one message is read in steps. Throws a
+ * {@link ProtobufError} at the first malformed one.
+ */
+export function* valuesOf(bytes: Uint8Array, field: number): Generator<Uint8Array> {
+  for (const reader = new ProtobufReader(bytes); !reader.isAtEnd; ) {
+    const { number, wireType } = reader.tag()
+    if (number === field && wireType === BYTES_WIRE_TYPE) yield reader.bytes()
+    else reader.skip(wireType)
   }
 }

@@ -11,6 +11,7 @@ import {
   optional,
   repeated,
   TEXT,
+  valuesOf,
 } from '../../channel/protobuf/index.ts'
 import { PRECEDENCE } from './edge-definitions.ts'
 
@@ -138,11 +139,40 @@ export const BLANK = {
 
 export type WireEvent = MessageOf<typeof Event>
 
+const STATE_EVENTS = 1
+const CHANGES = 3
+/** Related ids that are handed on in one event: one of a deployed controller may name every identity. */
+const MOST_RELATED = 1000
+
+/** The events of a state, one after the other: a hundred thousand identities are more than one message may hold. */
+export function stateEventsIn(bytes: Uint8Array): Generator<WireEvent> {
+  return eventsIn(bytes, STATE_EVENTS)
+}
+
+/** The events of a change set, one after the other. */
+export function changesIn(bytes: Uint8Array): Generator<WireEvent> {
+  return eventsIn(bytes, CHANGES)
+}
+
+function* eventsIn(bytes: Uint8Array, field: number): Generator<WireEvent> {
+  for (const part of valuesOf(bytes, field)) {
+    // A router trusts its controllers: the members are as many as fit the bytes.
+    const event = Event.decode(part, part.length)
+    const { servicePolicyChange: change } = event
+    const ids = change?.relatedEntityIds ?? []
+    if (change === undefined || ids.length <= MOST_RELATED) yield event
+    else
+      for (let at = 0; at < ids.length; at += MOST_RELATED) {
+        yield { ...event, servicePolicyChange: { ...change, relatedEntityIds: ids.slice(at, at + MOST_RELATED) } }
+      }
+  }
+}
+
 /** The events of a state; its other members come before or after them. */
-export const StateEvents = message({ events: repeated(1, Event) })
+export const StateEvents = message({ events: repeated(STATE_EVENTS, Event) })
 export const StateFacts = message({ endIndex: field(2, COUNT), timelineId: field(3, TEXT) })
 /** The same of a change set. */
-export const ChangeSetEvents = message({ changes: repeated(3, Event) })
+export const ChangeSetEvents = message({ changes: repeated(CHANGES, Event) })
 export const ChangeSetFacts = message({ index: field(1, COUNT), previousIndex: field(5, COUNT) })
 
 /** A whole state to compare with: a state in pieces is a field in pieces, which readers put together. */

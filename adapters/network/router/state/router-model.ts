@@ -1,39 +1,16 @@
 import { X509Certificate } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
+import { Gate } from '../../../../src/concurrency/gate.ts'
+import type { LoopTurns } from '../../../../src/concurrency/loop-turns.ts'
 import type { ModelDifference, ToRouter } from '../../../../src/control-channel.ts'
 import type { CheckedPolicy, PostureCheck } from '../../../../src/policy.ts'
 import { routerSide } from '../../fabric/index.ts'
+import { type EntityOf, type Kind, ModelEntities } from './model-entities.ts'
 import { type Announced, type AnnouncedSession, RouterSessions } from './router-sessions.ts'
 
-type WireEvent = ReturnType<typeof routerSide.StateEvents.decode>['events'][number]
+type WireEvent = routerSide.WireEvent
 type ModelState = Extract<ToRouter, { type: 'model-state' }>
 type ModelChanges = Extract<ToRouter, { type: 'model-changes' }>
 
-/** The members of an event that hold an entity, by the name under which differences are reported. */
-const KINDS = {
-  identity: 'identity',
-  service: 'service',
-  servicePolicy: 'service-policy',
-  postureCheck: 'posture-check',
-  publicKey: 'public-key',
-  revocation: 'revocations',
-  configType: 'config-type',
-  config: 'config',
-  router: 'router',
-} as const
-
-type Kind = keyof typeof KINDS
-type EntityOf<K extends Kind> = NonNullable<WireEvent[K]>
-/** Entities by their ids, and policies' relations by policy and side. */
-type Entities = Map<string, unknown>
-
-/** The side of policies that selects entities of a kind. */
-const SIDES: ReadonlyMap<Kind, string> = new Map([
-  ['identity', 'identities'],
-  ['service', 'services'],
-  ['postureCheck', 'posture-checks'],
-])
-const KIND_NAMES = Object.keys(KINDS).filter((name): name is Kind => name in KINDS)
 /** The most differences that are reported: the operator can compare again. */
 const MOST_DIFFERENCES = 1000
 
@@ -63,19 +40,22 @@ export type ReachOf = readonly {
 
 /**
  * The facts that an edge router has of its network: the data model that controllers send, and the sessions that they announced. It only
- * answers facts; decisions are made elsewhere.
+ * answers facts; decisions are made elsewhere. Models and changes are taken one after the other, and a large one in several turns of the
+ * event loop.
  */
 export class RouterModel {
-  #entities = new Map<Kind, Entities>()
-  #relations = new Map<string, Set<string>>()
-  /** The policies that name an identity. */
-  #policiesOf = new Map<string, Set<string>>()
+  #entities = new ModelEntities()
   #index = 0
   #timelineId = ''
   readonly #sessions = new RouterSessions()
   readonly #keys = new Map<string, X509Certificate>()
-  readonly #serviceIds = new Map<string, string>()
+  readonly #gate = new Gate(1)
+  readonly #turns: Pick<LoopTurns, 'begin'>
   #onChange: (change: ModelChange) => void = () => undefined
+
+  constructor(turns: Pick<LoopTurns, 'begin'>) {
+    this.#turns = turns
+  }
 
   /** The listener is called whenever a client may have to be judged again. */
   onChange(listener: (change: ModelChange) => void): void {
@@ -88,13 +68,12 @@ export class RouterModel {
   }
 
   get<K extends Kind>(kind: K, id: string): EntityOf<K> | undefined {
-    // Entities are stored under the kind of the member that held them.
-    return this.#entities.get(kind)?.get(id) as EntityOf<K> | undefined
+    return this.#entities.get(kind, id)
   }
 
   /** The service of a name. */
   serviceId(name: string): string | undefined {
-    return this.#serviceIds.get(name)
+    return this.#entities.serviceId(name)
   }
 
   /** The certificate whose key signs tokens of a `kid`. */
@@ -111,9 +90,9 @@ export class RouterModel {
   /** The policies that let an identity dial or host a service, with the posture checks that they require. */
   grantsOf(identityId: string, serviceId: string, type: 'Dial' | 'Bind'): readonly CheckedPolicy[] {
     const grants: CheckedPolicy[] = []
-    for (const id of this.#policiesOf.get(identityId) ?? []) {
+    for (const id of this.#entities.policiesOf(identityId)) {
       const policy = this.get('servicePolicy', id)
-      if (policy?.policyType !== type || this.#relations.get(`${id} services`)?.has(serviceId) !== true) continue
+      if (policy?.policyType !== type || !this.#entities.related(id, 'services').has(serviceId)) continue
       grants.push({ id, name: policy.name, checks: this.#checksOf(id) })
     }
     return grants
@@ -121,10 +100,10 @@ export class RouterModel {
 
   /** Everything that an identity may dial or host, by its policies. */
   reachOf(identityId: string): ReachOf {
-    return [...(this.#policiesOf.get(identityId) ?? [])].sort().flatMap((id) => {
+    return [...this.#entities.policiesOf(identityId)].sort().flatMap((id) => {
       const type = this.get('servicePolicy', id)?.policyType
       if (type !== 'Dial' && type !== 'Bind') return []
-      const serviceIds = [...(this.#relations.get(`${id} services`) ?? [])]
+      const serviceIds = [...this.#entities.related(id, 'services')]
       return [{ id, type, serviceIds, checks: this.#checksOf(id) }]
     })
   }
@@ -153,7 +132,7 @@ export class RouterModel {
 
   /** A check that has not arrived yet never passes. */
   #checksOf(policyId: string): CheckedPolicy['checks'] {
-    return [...(this.#relations.get(`${policyId} posture-checks`) ?? [])].map((id) =>
+    return [...this.#entities.related(policyId, 'posture-checks')].map((id) =>
       routerSide.postureCheckOf(this.get('postureCheck', id) ?? routerSide.unknownCheck(id)),
     )
   }
@@ -162,30 +141,43 @@ export class RouterModel {
     return this.#sessions.get(token)
   }
 
-  /** Takes the whole model in place of the one before. Throws for a malformed one, and the one before stays. */
-  takeState(state: ModelState): void {
-    const events = state.events.map((part) => routerSide.StateEvents.decode(part).events)
-    this.#entities = new Map()
-    this.#relations = new Map()
-    this.#policiesOf = new Map()
-    this.#serviceIds.clear()
-    for (const event of events.flat()) this.#apply(event)
-    this.#index = state.index
-    this.#timelineId = state.timelineId
-    this.#keys.clear()
-    this.#onChange({ ended: 'everything', rights: 'everything' })
+  /** Takes the whole model in place of the one before. Rejects for a malformed one, and the one before stays. */
+  takeState({ index, timelineId, events }: ModelState): Promise<void> {
+    return this.#gate.run(async () => {
+      const entities = await this.#entitiesIn(events)
+      this.#entities = entities
+      this.#index = index
+      this.#timelineId = timelineId
+      this.#keys.clear()
+      this.#onChange({ ended: 'everything', rights: 'everything' })
+    })
   }
 
-  /** Takes changes; answers false if an earlier change is missing, so that the router must ask for the model. */
-  takeChanges(changes: ModelChanges): boolean {
-    if (changes.index <= this.#index) return true
-    if (changes.previousIndex > this.#index) return false
-    const events = routerSide.ChangeSetEvents.decode(changes.events).changes
-    for (const event of events) this.#apply(event)
-    this.#index = changes.index
-    this.#keys.clear()
-    this.#onChange(concernOf(events))
-    return true
+  /**
+   * Takes changes; answers false if an earlier change is missing, so that the router must ask for the model. Rejects for malformed ones, and
+   * nothing is taken.
+   */
+  takeChanges(changes: ModelChanges): Promise<boolean> {
+    return this.#gate.run(async () => {
+      if (changes.index <= this.#index) return true
+      if (changes.previousIndex > this.#index) return false
+      const turn = this.#turns.begin()
+      const events: WireEvent[] = []
+      for (const event of routerSide.changesIn(changes.events)) {
+        events.push(event)
+        const wait = turn()
+        if (wait !== undefined) await wait
+      }
+      for (const event of events) {
+        this.#entities.apply(event)
+        const wait = turn()
+        if (wait !== undefined) await wait
+      }
+      this.#index = changes.index
+      this.#keys.clear()
+      this.#onChange(concernOf(events))
+      return true
+    })
   }
 
   takeSessions(announced: Announced): void {
@@ -202,91 +194,33 @@ export class RouterModel {
   }
 
   /** The differences from a whole model that a controller sent to compare. */
-  differencesFrom(parts: readonly Uint8Array[]): readonly ModelDifference[] {
-    const other = new RouterModel()
-    for (const part of parts) for (const event of routerSide.StateEvents.decode(part).events) other.#apply(event)
-    const found: ModelDifference[] = []
-    const add = (entityType: string, entityId: string, kind: ModelDifference['kind']) => {
-      if (found.length < MOST_DIFFERENCES) found.push({ entityType, entityId, kind, detail: `entity ${kind}` })
-    }
-    for (const kind of KIND_NAMES) {
-      const own = this.#entities.get(kind) ?? new Map()
-      const theirs = other.#entities.get(kind) ?? new Map()
-      for (const [id, entity] of theirs) {
-        if (!own.has(id)) add(KINDS[kind], id, 'removed')
-        else if (!isDeepStrictEqual(own.get(id), entity)) add(KINDS[kind], id, 'modified')
+  differencesFrom(parts: readonly Uint8Array[]): Promise<readonly ModelDifference[]> {
+    return this.#gate.run(async () => {
+      const other = await this.#entitiesIn(parts)
+      const found: ModelDifference[] = []
+      const turn = this.#turns.begin()
+      for (const difference of this.#entities.differencesFrom(other)) {
+        if (difference !== undefined) found.push(difference)
+        if (found.length === MOST_DIFFERENCES) break
+        const wait = turn()
+        if (wait !== undefined) await wait
       }
-      for (const id of own.keys()) if (!theirs.has(id)) add(KINDS[kind], id, 'added')
-    }
-    for (const key of new Set([...this.#relations.keys(), ...other.#relations.keys()])) {
-      const own = this.#relations.get(key) ?? new Set()
-      const theirs = other.#relations.get(key) ?? new Set()
-      if (!isDeepStrictEqual(own, theirs)) add('service-policy', key.slice(0, key.lastIndexOf(' ')), 'modified')
-    }
-    return found
+      return found
+    })
   }
 
-  #apply(event: WireEvent): void {
-    const { servicePolicyChange: change } = event
-    if (change !== undefined) {
-      const key = `${change.policyId} ${change.relatedEntityType}`
-      const related = this.#relations.get(key) ?? new Set()
-      for (const id of change.relatedEntityIds) {
-        if (change.add) this.#relate(key, related, id)
-        else this.#separate(key, related, id)
+  async #entitiesIn(parts: readonly Uint8Array[]): Promise<ModelEntities> {
+    const entities = new ModelEntities()
+    const turn = this.#turns.begin()
+    for (const part of parts) {
+      for (const event of routerSide.stateEventsIn(part)) {
+        entities.apply(event)
+        const wait = turn()
+        if (wait !== undefined) await wait
       }
-      return
     }
-    for (const kind of KIND_NAMES) {
-      const entity = event[kind]
-      if (entity === undefined) continue
-      const id = 'kid' in entity ? entity.kid : entity.id
-      if (kind === 'service') this.#name(id, event)
-      if (event.action !== 'delete') {
-        const entities = this.#entities.get(kind) ?? new Map()
-        entities.set(id, entity)
-        this.#entities.set(kind, entities)
-      } else this.#delete(kind, id)
-    }
+    return entities
   }
-
-  /** A service that is changed or deleted gives up its name, which another service may have by then. */
-  #name(id: string, { service, action }: WireEvent): void {
-    const before = this.get('service', id)?.name
-    if (before !== undefined && this.#serviceIds.get(before) === id) this.#serviceIds.delete(before)
-    if (service !== undefined && action !== 'delete') this.#serviceIds.set(service.name, id)
-  }
-
-  #delete(kind: Kind, id: string): void {
-    this.#entities.get(kind)?.delete(id)
-    // Controllers do not report the relations of a deleted entity.
-    const side = SIDES.get(kind)
-    for (const [key, related] of this.#relations) {
-      if (kind === 'servicePolicy' && key.startsWith(`${id} `)) {
-        for (const relatedId of [...related]) this.#separate(key, related, relatedId)
-      } else if (side !== undefined && key.endsWith(` ${side}`)) this.#separate(key, related, id)
-    }
-  }
-
-  #relate(key: string, related: Set<string>, id: string): void {
-    this.#relations.set(key, related.add(id))
-    const policyId = policyNaming(key)
-    if (policyId !== undefined) this.#policiesOf.set(id, (this.#policiesOf.get(id) ?? new Set()).add(policyId))
-  }
-
-  #separate(key: string, related: Set<string>, id: string): void {
-    related.delete(id)
-    const policyId = policyNaming(key)
-    const policies = this.#policiesOf.get(id)
-    if (policyId !== undefined && policies?.delete(policyId) && policies.size === 0) this.#policiesOf.delete(id)
-    if (related.size === 0) this.#relations.delete(key)
-  }
-}
-
-/** The policy of a relation to identities; undefined for other relations. */
-function policyNaming(key: string): string | undefined {
-  const [policyId, side] = key.split(' ')
-  return side === 'identities' ? policyId : undefined
 }
 
 /** The sessions and identities that changes of the model concern. */
