@@ -75,6 +75,8 @@ export class Sender {
   #bytesSinceShrink = 0
   #retransmissions = 0
   #repeats = 0
+  /** A payload was sent again since nothing was under way. */
+  #hasRepeated = false
 
   /** `flags` are set on every payload of this side. */
   constructor(circuitId: string, flags: number, limits: SenderLimits = SENDER_LIMITS) {
@@ -126,11 +128,16 @@ export class Sender {
     this.#peerBytes = bufferedBytes
     this.#heardAt = now
     if (sentAt !== undefined && sequences.length > 0) this.#measure((shortClock(now) - sentAt + 65_536) % 65_536)
+    let hasProgress = false
     for (const sequence of sequences) {
       const known = this.#unacknowledged.get(sequence)
       if (known === undefined) this.#repeated()
-      else this.#acknowledged(sequence, costOf(known.payload))
+      else {
+        this.#acknowledged(sequence, costOf(known.payload))
+        hasProgress = true
+      }
     }
+    if (hasProgress && this.#hasRepeated) this.#hastenOldest()
   }
 
   /** The payloads to be sent again at `now`, the oldest first. */
@@ -186,6 +193,13 @@ export class Sender {
     this.#scale = Math.max(LEAST_SCALE, this.#scale - 0.01)
   }
 
+  /** Payloads arrive: the oldest, for which the reader waits, goes on as after its first repetition, however often it was lost. */
+  #hastenOldest(): void {
+    const [oldest] = this.#unacknowledged.values()
+    if (oldest === undefined) this.#hasRepeated = false
+    else oldest.tries = Math.min(oldest.tries, 1)
+  }
+
   #repeated(): void {
     this.#repeats += 1
     if (this.#repeats < SLOWER_AFTER) return
@@ -194,6 +208,7 @@ export class Sender {
   }
 
   #retransmitted(): void {
+    this.#hasRepeated = true
     this.#retransmissions += 1
     if (this.#retransmissions < SHRINK_AFTER) return
     this.#retransmissions = 0
