@@ -25,7 +25,7 @@ const LIMITS = {
   },
 }
 const LARGEST_CHUNK = 400
-/** Bytes that a payload of so many bytes costs where it is kept. */
+/** The cost of a kept payload, by the length of its body. */
 const cost = (length: number) => length + 256
 const LOSSY_MS = 20_000
 
