@@ -1,7 +1,7 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { timeText } from './time-text.ts'
 
-const ACRONYMS = /\b(jwks|jwt|mac|mfa|os|pem|sdk|totp|url)\b/gi
+const ACRONYMS = /\b(ca|jwks|jwt|mac|mfa|os|pem|sdk|totp|url)\b/gi
 
 /** The name of a field in words: `edgeRouterRoles` is `Edge router roles`, and `configTypeId` `Config type`: its values stand there by name. */
 export function wordsOf(name: string): string {
