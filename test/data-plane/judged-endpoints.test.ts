@@ -15,6 +15,7 @@ const SLICE_MS = 3
 function endpoints(gone: ReadonlySet<string>, damaged: ReadonlySet<string> = new Set()) {
   const judged: string[] = []
   const ended: string[] = []
+  const logged: unknown[] = []
   const model = {
     get: (_type: string, id: string) => (gone.has(id) ? undefined : { disabled: false }),
     session: () => ({}),
@@ -25,6 +26,7 @@ function endpoints(gone: ReadonlySet<string>, damaged: ReadonlySet<string> = new
     now: () => 0,
     turns: createLoopTurns(),
     report: () => undefined,
+    log: (event, fields) => void logged.push([event, fields]),
   })
   for (let number = 0; number < ENDPOINTS; number += 1) {
     const identityId = `i${number}`
@@ -43,7 +45,7 @@ function endpoints(gone: ReadonlySet<string>, damaged: ReadonlySet<string> = new
     } as unknown as EdgeChannel
     connected.add(channel)
   }
-  return { connected, judged, ended }
+  return { connected, judged, ended, logged }
 }
 
 it('a change of the whole model judges the endpoints of a router over many turns of the event loop', async () => {
@@ -66,8 +68,8 @@ it('a change that comes while endpoints are judged is judged as well', async () 
   expect(judged.slice(-2)).toEqual(['i0', 'i1'])
 })
 
-it('an endpoint that cannot be judged ends, and all others are judged, also by later changes', async () => {
-  const { connected, judged, ended } = endpoints(new Set(), new Set(['i5']))
+it('an endpoint that cannot be judged ends, which the log is told, and all others are judged, also by later changes', async () => {
+  const { connected, judged, ended, logged } = endpoints(new Set(), new Set(['i5']))
   for (let changes = 1; changes <= 2; changes += 1) {
     const before = judged.length
     connected.changed({ ended: 'everything', rights: 'everything' })
@@ -76,5 +78,6 @@ it('an endpoint that cannot be judged ends, and all others are judged, also by l
       await new Promise((resolve) => setImmediate(resolve))
     expect(judged.length).toBe(expected)
     expect(ended).toEqual(['i5'])
+    expect(logged).toEqual([['endpoint.unjudged', { identityId: 'i5', error: 'Error: it cannot be judged' }]])
   }
 })

@@ -36,6 +36,7 @@ export interface EdgeRouterFacts {
   readonly now?: () => number
   /** Milliseconds of a clock that only goes forward. */
   readonly monotonic?: () => number
+  readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
 /** Milliseconds between looks for tokens that have expired and circuits that carry nothing. */
@@ -93,6 +94,7 @@ export class EdgeRouter implements CircuitHost {
       now: this.#now,
       turns,
       report: (message) => this.#tellAll(message),
+      log: (event, fields) => facts.log?.(event, fields),
     })
     this.#circuits = new EdgeCircuits({
       forwarder: router.forwarder,

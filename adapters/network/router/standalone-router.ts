@@ -91,7 +91,7 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
     ...(identity.kind === 'edge' && {
       host: (fabric) => {
         edge = new EdgeRouter(
-          { id: identity.id, caPem: identity.ca, version: EDGE_VERSION, advertise: address ?? '' },
+          { id: identity.id, caPem: identity.ca, version: EDGE_VERSION, advertise: address ?? '', ...(log && { log }) },
           fabric,
         )
         return edge

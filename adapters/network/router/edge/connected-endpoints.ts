@@ -17,6 +17,8 @@ interface EndpointsParts {
   readonly turns: Pick<LoopTurns, 'begin'>
   /** Sends a report to every controller that is connected. */
   report(message: FromRouter): void
+  /** Tells the log of the router. */
+  log(event: string, fields: Readonly<Record<string, unknown>>): void
 }
 
 /**
@@ -173,8 +175,9 @@ export class ConnectedEndpoints {
     try {
       if (this.#mayStay(channel)) channel.judge()
       else channel.end()
-    } catch {
+    } catch (error) {
       // Its client connects again, and is judged anew.
+      this.#parts.log('endpoint.unjudged', { identityId: channel.client.session.identityId, error: String(error) })
       channel.end()
     }
   }
