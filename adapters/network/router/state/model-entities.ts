@@ -36,8 +36,8 @@ const NONE: ReadonlySet<string> = new Set()
 export class ModelEntities {
   readonly #entities = new Map<Kind, Entities>()
   readonly #relations = new Map<string, Set<string>>()
-  /** The policies that name an identity. */
-  readonly #policiesOf = new Map<string, Set<string>>()
+  /** The policies that name an identity, and its id, which its relations share: a text for each would take most of the memory. */
+  readonly #namings = new Map<string, { readonly id: string; readonly policies: Set<string> }>()
   readonly #serviceIds = new Map<string, string>()
 
   get<K extends Kind>(kind: K, id: string): EntityOf<K> | undefined {
@@ -52,7 +52,7 @@ export class ModelEntities {
 
   /** The policies that name an identity. */
   policiesOf(identityId: string): ReadonlySet<string> {
-    return this.#policiesOf.get(identityId) ?? NONE
+    return this.#namings.get(identityId)?.policies ?? NONE
   }
 
   /** The entities that a policy selects. */
@@ -130,14 +130,20 @@ export class ModelEntities {
 
   /** `naming` is the policy of a relation to identities. */
   #relate(naming: string | undefined, related: Set<string>, id: string): void {
-    related.add(id)
-    if (naming !== undefined) this.#policiesOf.set(id, (this.#policiesOf.get(id) ?? new Set()).add(naming))
+    if (naming === undefined) {
+      related.add(id)
+      return
+    }
+    const known = this.#namings.get(id) ?? { id, policies: new Set() }
+    related.add(known.id)
+    known.policies.add(naming)
+    this.#namings.set(known.id, known)
   }
 
   #separate(naming: string | undefined, related: Set<string>, id: string): void {
     related.delete(id)
-    const policies = this.#policiesOf.get(id)
-    if (naming !== undefined && policies?.delete(naming) && policies.size === 0) this.#policiesOf.delete(id)
+    const policies = this.#namings.get(id)?.policies
+    if (naming !== undefined && policies?.delete(naming) && policies.size === 0) this.#namings.delete(id)
   }
 }
 
