@@ -12,6 +12,7 @@ import { equals } from '../kernel/filter/index.ts'
 import { type Change, type HistoryPoint, isSamePoint, type ReadTransaction } from '../ports/record-storage.ts'
 import { shutOutAmong } from '../routers/router-admission.ts'
 import type { FabricParts } from './assemble-fabric.ts'
+import type { RelayedRouters } from './processes/relayed-routers.ts'
 import { shutOut } from './shut-out.ts'
 
 /** Acts on changes of the store; undefined where the feed no longer holds them. */
@@ -58,6 +59,11 @@ export class ChangeFollower {
 
 type Changes = readonly Change[] | undefined
 
+/** The data plane, and the routers that other processes offer. */
+interface FollowingParts extends FabricParts {
+  readonly relayed: Pick<RelayedRouters, 'isOffered' | 'reconsider'>
+}
+
 /** The most disabled routers that are named to a router as it connects: far more than still have links. */
 const MOST_DISABLED = 1000
 
@@ -65,7 +71,7 @@ const MOST_DISABLED = 1000
  * Applies changes of the store to the data plane: losses of rights come first. Each step runs even if an earlier step failed; the next look
  * repeats all of them then.
  */
-export function followChanges(parts: FabricParts, tx: ReadTransaction, changes: Changes): Promise<void> {
+export function followChanges(parts: FollowingParts, tx: ReadTransaction, changes: Changes): Promise<void> {
   const works = [
     () => refreshRouters(parts, tx, changes),
     () => forgetSessions(parts, changes),
@@ -104,17 +110,19 @@ export async function disabledRouters(tx: ReadTransaction): Promise<readonly str
   return [...(await tx.collection(edgeRouters).findIds(query)), ...(await tx.collection(transitRouters).findIds(query))]
 }
 
-async function refreshRouters(parts: FabricParts, tx: ReadTransaction, changes: Changes): Promise<void> {
-  const { routers, network } = parts
+async function refreshRouters(parts: FollowingParts, tx: ReadTransaction, changes: Changes): Promise<void> {
+  const { routers, network, relayed } = parts
   const isRouter = (kind: string) => kind === edgeRouters.name || kind === transitRouters.name
   const changed = changes?.filter(({ kind }) => isRouter(kind)).map(({ id }) => id)
   if (changed?.length === 0) return
   const known = new Set(routersKnown(parts))
-  for (const id of changed?.filter((id) => known.has(id)) ?? known) {
+  for (const id of changed?.filter((id) => known.has(id) || relayed.isOffered(id)) ?? known) {
     const terms = await termsOf(tx, id)
     // A router that is not connected here may still carry circuits of this process.
     const [isShutOut] = await shutOutAmong(tx, [id])
     if (isShutOut) shutOut(parts, id, terms === undefined ? 'router-deleted' : 'router-shut-out')
+    // Its process may not have noticed that it was shut out for a moment, and offers it as before.
+    else if (routers.get(id) === undefined) relayed.reconsider(id)
     const router = routers.get(id)
     if (router === undefined || terms === undefined) continue
     router.terms = terms

@@ -83,7 +83,8 @@ export class Fabric implements ControlPlane {
       onOthers: (addresses) => this.#parts.relays.expect(addresses),
     })
     this.view = fabricView(this.#parts, this.#holders)
-    this.#follower = new ChangeFollower(context, (tx, changes) => followChanges(this.#parts, tx, changes))
+    const following = { ...this.#parts, relayed: this.#relayed }
+    this.#follower = new ChangeFollower(context, (tx, changes) => followChanges(following, tx, changes))
     context.writes.follow(() => this.#look())
     context.timetable.onDue('fabric', async () => this.#tick())
     presence.knownWhile(() => this.#parts.circuits.size > 0)

@@ -197,7 +197,7 @@ export const DEFECTS: readonly Defect[] = [
     what: 'a process does not shut out a router that another process disabled',
     file: 'src/fabric/change-follower.ts',
     good: "    if (isShutOut) shutOut(parts, id, terms === undefined ? 'router-deleted' : 'router-shut-out')\n",
-    bad: '',
+    bad: '    if (isShutOut) void 0\n',
     ...{ seed: 282, steps: 40, oracle: 'shut out' },
   },
   {
@@ -273,5 +273,12 @@ export const DEFECTS: readonly Defect[] = [
     good: 'textIn({ body })',
     bad: 'textIn({ body: body.slice(0, 1) })',
     ...{ seed: 29, steps: 40, oracle: 'enroll' },
+  },
+  {
+    what: 'a router that another process disables and enables at once is no way of that process any more',
+    file: 'src/fabric/change-follower.ts',
+    good: '    else if (routers.get(id) === undefined) relayed.reconsider(id)\n',
+    bad: '',
+    ...{ seed: 701040, steps: 40, oracle: 'links' },
   },
 ]

@@ -79,6 +79,11 @@ export class RelayedRouters {
     return circuitIds.filter((id) => circuits.get(id) !== undefined || exchange.has(id))
   }
 
+  /** Reports whether another process holds a router, by what that process said last. */
+  isOffered(routerId: string): boolean {
+    return [...this.#reported.values()].some((held) => held.has(routerId))
+  }
+
   /** Chooses the way to a router: its own channel, else a process that holds it. */
   reconsider(routerId: string): void {
     const { routers } = this.#parts

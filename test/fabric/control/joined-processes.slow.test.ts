@@ -106,6 +106,20 @@ it('a link that only the router of the other process sees end is no way any more
   expect((await dial(client)).refused).toContain('no path')
 })
 
+it('a router that another process disables and enables at once is a way again, with its links', async () => {
+  const { there, elapse, client, server } = await apart()
+  // The process of the client looks at changes once a second: it finds nothing changed.
+  const path = `/edge-routers/${client.id}`
+  await there.call('PATCH', path, { disabled: true })
+  await there.call('PATCH', path, { disabled: false })
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect([client.isClosed, (await links(there)).map(({ id }) => id)]).toEqual([false, ['link-1']])
+  })
+  expect((await dial(client)).refused).toBeUndefined()
+  expect(server.isClosed).toBe(false)
+})
+
 it('what an operator decides of a link counts in every process', async () => {
   const { here, there, client } = await apart()
   await there.call('PATCH', '/fabric/v1/links/link-1', { down: true, staticCost: 7 })
