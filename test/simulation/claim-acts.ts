@@ -141,7 +141,8 @@ export function setEnabled(world: World, choices: Choices, isEnabled: boolean): 
     {
       begins: () => {
         claims.enabled = [...before, isEnabled]
-        if (!isEnabled) ended = claims.ending(time.now, () => true)
+        if (isEnabled) claims.takenBack()
+        else ended = claims.ending(time.now, () => true)
       },
       done: () => {
         claims.enabled = [isEnabled]
@@ -159,7 +160,7 @@ export function setEnabled(world: World, choices: Choices, isEnabled: boolean): 
         look(world, path, (answer) => {
           if (claims.enabled !== readings) return
           claims.enabled = [Object(answer).enabled === true]
-          if (Object(answer).enabled !== true) ended?.done(time.now)
+          if (Object(answer).enabled !== true) ended?.lost(time.now)
         })
       },
     },

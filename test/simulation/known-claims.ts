@@ -20,6 +20,8 @@ export interface KnownLogin {
   overAt: number
   /** From then on it has to end, by a write that faults may delay. */
   dueAt: number
+  /** The same for an end whose answer was lost: where its reason is taken back before, the login may go on. */
+  endAt: number
 }
 
 /** A time of the run, from and to (epoch ms). */
@@ -46,7 +48,8 @@ export class KnownClaims {
 
   /** A login that may begin from now on. */
   asked(identity: string, attributes: readonly string[], askedAt: number): KnownLogin {
-    const lost = { session: undefined, isEnding: false, overAt: Number.POSITIVE_INFINITY }
+    const never = Number.POSITIVE_INFINITY
+    const lost = { session: undefined, isEnding: false, overAt: never, endAt: never }
     const dueAt = askedAt + LOST_WITHIN_MS + this.lastsMs + MOST_AHEAD_MS
     const login: KnownLogin = { identity, attributes, askedAt, ...lost, dueAt }
     this.logins.push(login)
@@ -69,10 +72,18 @@ export class KnownClaims {
       done: (at: number) => {
         for (const login of logins) login.dueAt = Math.min(login.dueAt, at)
       },
+      lost: (at: number) => {
+        for (const login of logins) login.endAt = Math.min(login.endAt, at)
+      },
       refused: () => {
         for (const [at, login] of logins.entries()) login.isEnding = before[at] ?? false
       },
     }
+  }
+
+  /** The reason of ends is taken back: nobody was told that they happened where their answer was lost. */
+  takenBack(): void {
+    for (const login of this.logins) login.endAt = Number.POSITIVE_INFINITY
   }
 
   /** Whether an identity may have an attribute at some instant of an interval. */
@@ -88,13 +99,13 @@ export class KnownClaims {
     return isStanding && latest.every((attributes) => attributes.includes(attribute))
   }
 
-  mayStand({ overAt, dueAt }: KnownLogin, from: number): boolean {
-    const isWritten = from >= dueAt + FOLLOWED_WITHIN_MS && from >= this.#faultAt() + WRITTEN_WITHIN_MS
+  mayStand({ overAt, dueAt, endAt }: KnownLogin, from: number): boolean {
+    const isWritten = from >= Math.min(dueAt, endAt) + FOLLOWED_WITHIN_MS && from >= this.#faultAt() + WRITTEN_WITHIN_MS
     return from < overAt && !isWritten
   }
 
-  surelyStands({ session, isEnding, askedAt, overAt, dueAt }: KnownLogin, now: number): boolean {
-    const isBefore = now < Math.min(overAt, dueAt, askedAt + this.lastsMs - MOST_AHEAD_MS)
+  surelyStands({ session, isEnding, askedAt, overAt, dueAt, endAt }: KnownLogin, now: number): boolean {
+    const isBefore = now < Math.min(overAt, dueAt, endAt, askedAt + this.lastsMs - MOST_AHEAD_MS)
     return session !== undefined && !isEnding && isBefore
   }
 }
