@@ -42,11 +42,17 @@ export function Combobox<T>({
 }: Props<T>) {
   const id = useId()
   const [typed, setTyped] = useState(text)
+  /** The text of the field, which may be newer than the last drawing. */
+  const newest = useRef(text)
+  const put = (next: string) => {
+    newest.current = next
+    setTyped(next)
+  }
   // A new text from outside is taken over in place: a field that is made anew would lose the focus, and its neighbours too.
   // The first drawing takes nothing over: its effect may come after the first letters.
   const given = useRef(text)
   useEffect(() => {
-    if (given.current !== text) setTyped(text)
+    if (given.current !== text) put(text)
     given.current = text
   }, [text])
   const [isOpen, setOpen] = useState(false)
@@ -66,7 +72,10 @@ export function Combobox<T>({
   const chosen = found[Math.min(at, found.length - 1)]
 
   const pick = (option: T) => {
-    setTyped(onPick(option))
+    const next = onPick(option)
+    // Letters that were typed right behind Enter stay.
+    if (newest.current !== typed) return
+    put(next)
     setOpen(false)
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -86,11 +95,11 @@ export function Combobox<T>({
     if (!isPicked || !isAnswered) return
     setPicked(false)
     if (chosen !== undefined) pick(chosen)
-    else if (onText && !answer.problem) setTyped(onText(typed.trim()))
+    else if (onText && !answer.problem) put(onText(typed.trim()))
   }, [isPicked, isAnswered])
   const onInput = (value: string) => {
     setPicked(false)
-    setTyped(value)
+    put(value)
     setOpen(true)
     setAt(0)
   }
