@@ -8,7 +8,7 @@ import { roundsOf, runCrashRounds } from './crash-rounds.ts'
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-crash-'))
 afterAll(() => {
   endAll()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 const rounds = roundsOf('sqlite', 10)

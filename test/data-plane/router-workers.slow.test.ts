@@ -160,7 +160,7 @@ afterAll(async () => {
   endAll()
   await server.close({ graceMs: 0 })
   await controller.close()
-  await rm(folder, { recursive: true })
+  await rm(folder, { recursive: true, maxRetries: 10 })
 })
 
 describe.skipIf(process.platform !== 'linux')('portcullis router run --workers', { timeout: 240_000 }, () => {

@@ -20,7 +20,7 @@ beforeAll(() => {
 })
 afterAll(() => {
   endAll()
-  rmSync(place, { recursive: true, force: true })
+  rmSync(place, { recursive: true, force: true, maxRetries: 10 })
 })
 
 /** The status of an answer of a served controller, whose line told where it is. */

@@ -9,7 +9,7 @@ import { endAll, portcullis, portIn } from '../adapters/cli/cli-process.ts'
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-shell-'))
 afterAll(() => {
   endAll()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 /** The blocks of a guide in a language. */

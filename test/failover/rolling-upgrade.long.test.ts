@@ -130,7 +130,7 @@ describe.skipIf(revision === undefined)('a rolling upgrade from the last release
   }, MINUTE)
   afterAll(async () => {
     endAll()
-    await rm(folder, { recursive: true, force: true })
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 })
   })
 
   it(

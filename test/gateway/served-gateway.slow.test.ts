@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   endAll()
-  await rm(cwd, { recursive: true })
+  await rm(cwd, { recursive: true, maxRetries: 10 })
 })
 
 async function put(issued: Issued): Promise<Issued> {

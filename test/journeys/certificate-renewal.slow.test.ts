@@ -87,7 +87,7 @@ afterAll(async () => {
   client.close()
   endAll()
   openssl.remove()
-  await rm(cwd, { recursive: true })
+  await rm(cwd, { recursive: true, maxRetries: 10 })
 })
 
 describe('a server certificate that is renewed while the command serves', () => {

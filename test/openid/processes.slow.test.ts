@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   endAll()
   await postgres?.stop()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 /** Does the same at both processes by turns, all at once, and answers the statuses with the answers that succeeded. */

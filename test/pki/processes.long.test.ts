@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   endAll()
-  await rm(folder, { recursive: true })
+  await rm(folder, { recursive: true, maxRetries: 10 })
 })
 
 /** A process that serves a storage. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(async () => {
   endAll()
   await server.stop()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 it(

@@ -8,7 +8,7 @@ import { RACE_ROUNDS, runRaces } from './race-rounds.ts'
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-races-'))
 afterAll(() => {
   endAll()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 it(

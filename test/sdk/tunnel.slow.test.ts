@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(async () => {
   endAll()
   await network.close()
-  await rm(cwd, { recursive: true, force: true })
+  await rm(cwd, { recursive: true, force: true, maxRetries: 10 })
 })
 
 describe('portcullis tunnel', () => {

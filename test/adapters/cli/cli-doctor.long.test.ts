@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => {
   endAll()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 /** The findings of doctor, without those that are well. */

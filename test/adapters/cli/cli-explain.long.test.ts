@@ -24,7 +24,7 @@ afterAll(async () => {
   service.kill('SIGTERM')
   await service.ended
   endAll()
-  await rm(cwd, { recursive: true })
+  await rm(cwd, { recursive: true, maxRetries: 10 })
 })
 
 describe('portcullis explain', () => {

@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(async () => {
   endAll()
   behind.close()
-  await rm(cwd, { recursive: true, force: true })
+  await rm(cwd, { recursive: true, force: true, maxRetries: 10 })
 })
 
 it('says at the start that a router runs, by its name, and where it is reached', () => {

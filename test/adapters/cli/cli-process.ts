@@ -110,7 +110,7 @@ export function workersOf(pid: number): readonly number[] {
   })
 }
 
-/** Ends what a failed test left running. */
+/** Ends what a failed test left running. Their workers write for another moment: the folder of a test is removed with `maxRetries`. */
 export function endAll(): void {
   for (const child of running) child.kill('SIGKILL')
 }

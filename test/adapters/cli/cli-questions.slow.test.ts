@@ -46,7 +46,7 @@ afterAll(async () => {
   service.kill('SIGTERM')
   await service.ended
   endAll()
-  await rm(cwd, { recursive: true })
+  await rm(cwd, { recursive: true, maxRetries: 10 })
 })
 
 const ASIDE = 'Posture and edge routers aside: portcullis explain IDENTITY dial SERVICE counts them.\n'

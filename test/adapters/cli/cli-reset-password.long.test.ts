@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(async () => {
   endAll()
   await postgres.drop()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 const reset = (args: readonly string[], input?: string) =>

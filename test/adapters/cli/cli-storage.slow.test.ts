@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => {
   endAll()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 describe('portcullis snapshot and restore', () => {

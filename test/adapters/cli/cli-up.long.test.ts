@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   endAll()
   for (const { server } of apps.values()) server.close()
-  await rm(folder, { recursive: true })
+  await rm(folder, { recursive: true, maxRetries: 10 })
 })
 
 const operand = (name: string) => `${name}=${apps.get(name)?.address}`

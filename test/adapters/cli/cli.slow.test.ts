@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   endAll()
-  await rm(cwd, { recursive: true })
+  await rm(cwd, { recursive: true, maxRetries: 10 })
 })
 
 const run = (args: readonly string[], variables: Readonly<Record<string, string>> = {}) =>

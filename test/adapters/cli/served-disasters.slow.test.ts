@@ -10,7 +10,7 @@ import { endAll, portcullis } from './cli-process.ts'
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-disasters-'))
 afterAll(() => {
   endAll()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 const PAGE = 4096

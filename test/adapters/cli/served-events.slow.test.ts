@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   endAll()
-  await rm(cwd, { recursive: true, force: true })
+  await rm(cwd, { recursive: true, force: true, maxRetries: 10 })
 })
 
 const serve = (...args: readonly string[]) =>

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(async () => {
   endAll()
   await database.drop()
-  rmSync(directory, { recursive: true })
+  rmSync(directory, { recursive: true, maxRetries: 10 })
 })
 
 describe.each([

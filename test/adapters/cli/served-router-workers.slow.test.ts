@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((identity) => identity.close()))
   endAll()
-  await rm(cwd, { recursive: true, force: true })
+  await rm(cwd, { recursive: true, force: true, maxRetries: 10 })
 })
 
 describe.skipIf(process.platform !== 'linux')('portcullis serve --workers --router', { timeout: PATIENCE_MS }, () => {

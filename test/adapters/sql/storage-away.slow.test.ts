@@ -14,7 +14,7 @@ import { endAll, portcullis } from '../cli/cli-process.ts'
 const cwd = mkdtempSync(join(tmpdir(), 'portcullis-away-'))
 afterAll(() => {
   endAll()
-  rmSync(cwd, { recursive: true })
+  rmSync(cwd, { recursive: true, maxRetries: 10 })
 })
 
 const API = 'https://controller.test/edge/management/v1'
