@@ -1,4 +1,4 @@
-import type { ProtobufReader } from './reader.ts'
+import { BYTES_WIRE_TYPE, type ProtobufReader } from './reader.ts'
 import type { ValueType } from './value-type.ts'
 import type { ProtobufWriter } from './writer.ts'
 
@@ -11,8 +11,6 @@ export interface Field<T> {
   /** Reads the field once; `before` is the value that was read so far. */
   read(reader: ProtobufReader, wireType: number, before: T): T
 }
-
-const BYTES_WIRE_TYPE = 2
 
 /** A field that holds one value; left out if it holds the default. Of several values on the wire the last counts. */
 export function field<T>(number: number, type: ValueType<T>): Field<T> {

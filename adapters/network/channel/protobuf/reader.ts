@@ -9,7 +9,8 @@ export class ProtobufError extends Error {
 /** How many repeated members may a message hold altogether: a few bytes each would become objects of a hundred. */
 export const MOST_MEMBERS = 200_000
 const MOST_VARINT_BYTES = 10
-const BYTES_WIRE_TYPE = 2
+/** The wire type of texts, bytes, messages and packed numbers: their length stands before them. */
+export const BYTES_WIRE_TYPE = 2
 const UTF8 = new TextDecoder()
 
 /** The budget that all parts of one message share. */
