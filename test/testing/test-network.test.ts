@@ -53,6 +53,17 @@ describe('the network of a test', () => {
     expect(await answer).toBe('again')
   })
 
+  it('lets a dial under way go on before time passes: its time-out is never over first', async () => {
+    const net = await echoing()
+    const laptop = net.as('laptop')
+    const first = laptop.dial('echo', { timeoutMs: 5000 })
+    await net.elapse(60_000)
+    expect((await first).destroyed).toBe(false)
+    const second = followed(laptop.dial('echo', { timeoutMs: 5000 }))
+    await net.elapse(0)
+    expect(second.isSettled).toBe(true)
+  })
+
   it('delays what an endpoint and the router send to each other, in order and by the clock of the test', async () => {
     const net = await echoing()
     const connection = await net.as('laptop').dial('echo')

@@ -30,6 +30,7 @@ import {
   type TestControllerOptions,
 } from './test-controller.ts'
 import { waitingEvents } from './waiting-events.ts'
+import { workUnderWay } from './work-under-way.ts'
 
 /** The admin of every test controller. */
 export const TEST_ADMIN = { username: 'admin', password: 'admin-password' } as const
@@ -130,6 +131,7 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
   const loggedIn = createManagementClient({ ...connect, login })
   const elapse = async (milliseconds: number) => {
     checkArgument('elapse', 'milliseconds', milliseconds, SPAN)
+    await workUnderWay()
     await scheduler.runUntil(clock.now() + milliseconds)
   }
   const serviceId = async (service: string) =>

@@ -51,8 +51,8 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
   /** Stands still until the test moves it; {@link TestController.elapse} also runs the work that is due. */
   readonly clock: FakeClock
   /**
-   * Lets `milliseconds` pass: all scheduled work of the controller in that time is done when this resolves. Rejects with `TypeError` for an
-   * invalid or negative span.
+   * Lets `milliseconds` pass: all scheduled work of the controller in that time is done when this resolves. Requests and dials under way go
+   * on first, as far as they can without time passing. Rejects with `TypeError` for an invalid or negative span.
    */
   elapse(milliseconds: number): Promise<void>
   /** The management API as the admin, who logs in with the first request, and again when the session has ended. */
