@@ -111,13 +111,13 @@ export class Judge {
     return this.acts(kind, made) && (may('Dial') || may('Bind'))
   }
 
-  /** Whether a router is shown among those of the identity. */
+  /** Whether a router is shown among those of the identity; an administrator sees all. */
   listsRouter(name: 'r1' | 'r2', kind: Kind, made: Made): boolean | undefined {
     const { id } = this.#network[name]
     const { identity } = this.#parts(this.#now)
     const router = this.#now.of['edge-routers'].get(id)
     if (router?.name !== name || !this.isConnected(name)) return undefined
-    return this.acts(kind, made) && isNear(this.#now, identity, router)
+    return this.acts(kind, made) && (identity?.isAdmin === true || isNear(this.#now, identity, router))
   }
 
   /** A service session may be shown though no router is left for it. */
