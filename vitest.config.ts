@@ -45,7 +45,11 @@ export default defineConfig({
       ...(process.env.PORTCULLIS_PACKAGE ? [] : ['test/package/**']),
     ],
     // Nothing but time follows from texts that are kept: a run without them shows it, but for the tests of keeping them.
-    setupFiles: ['test/support/patience.ts', ...(isKeeping ? [] : ['test/support/keep-no-texts.ts'])],
+    setupFiles: [
+      'test/support/patience.ts',
+      'test/support/drawn-cases.ts',
+      ...(isKeeping ? [] : ['test/support/keep-no-texts.ts']),
+    ],
     reporters: ['default', new SummaryReporter()],
     // The small machines that this must be quick on have two cores.
     maxWorkers: 2,
