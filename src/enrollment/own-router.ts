@@ -1,5 +1,6 @@
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import { storedSecret } from '../context/stored-secrets.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
 import type { OwnRouter, OwnRouterRequest } from '../facts/fabric/messages/index.ts'
 import { type EdgeRouters, edgeRouters } from '../facts/routers/edge-router.resource.ts'
@@ -60,7 +61,8 @@ async function usable(context: EngineContext, router: EdgeRouter): Promise<OwnRo
   const isOfIssuer = (router.authorityKeyId ?? keys.configured.keyId) === (pki.issuerKeyId ?? keys.configured.keyId)
   const isCurrent = router.isVerified && router.fingerprint === key.fingerprint && isOfIssuer
   if (!isCurrent || context.clock.now() >= key.expiresAt - RENEW_BEFORE_MS) return undefined
-  const keyPem = await context.sealer.open(key.sealedKey, ROUTER_KEY).catch(() => undefined)
+  const secret = { sealed: key.sealedKey, purpose: ROUTER_KEY }
+  const keyPem = await storedSecret(context, secret, { kind: routerKeys.name, id: router.id })
   return keyPem === undefined ? undefined : ownRouter(context, { router, key }, keyPem)
 }
 

@@ -1,6 +1,7 @@
 import { timeOrderedId } from '../base/time.ts'
 import type { EngineContext } from '../context/context.ts'
 import { placeOf } from '../context/store-level.ts'
+import { storedSecret } from '../context/stored-secrets.ts'
 import { isMissingBetweenRequests } from '../credentials/api-session-validity.ts'
 import { authPolicies } from '../facts/credentials/auth-policy.resource.ts'
 import { authenticators } from '../facts/credentials/authenticator.resource.ts'
@@ -209,7 +210,8 @@ export class AnnouncedSessions {
   async #announced(tx: ReadTransaction, stored: ApiSession): Promise<AnnouncedApiSession | undefined> {
     const { id, identityId, sealedToken } = stored
     if (sealedToken === null || !(await this.#mayBeUsed(tx, stored))) return undefined
-    const token = await this.#context.sealer.open(sealedToken, API_SESSION_TOKEN).catch(() => undefined)
+    const secret = { sealed: sealedToken, purpose: API_SESSION_TOKEN }
+    const token = await storedSecret(this.#context, secret, { kind: apiSessions.name, id })
     if (token === undefined || this.#gone.has(id)) return undefined
     this.#tokens.set(id, token)
     return { id, identityId, token, certFingerprints: await fingerprintsOf(tx, stored) }

@@ -175,6 +175,10 @@ export class Fabric implements ControlPlane {
     return provideOwnRouter(context, (body) => this.#host.createEdgeRouter(body), request, willChange)
   }
 
+  log(event: string, facts: Readonly<Record<string, string>>): void {
+    if (this.#lifetime.isOpen) this.#parts.context.logger.warn(`the router of this process: ${event}`, facts)
+  }
+
   onKeysChanged(listener: () => void): () => void {
     return this.#parts.context.events.on('pki.changed', listener)
   }

@@ -1,7 +1,7 @@
 import { concatenated, fromBase64, toBase64 } from '../base/bytes.ts'
 import { runtime } from '../concurrency/process-runtime.ts'
 
-import type { Sealer } from '../ports/credentials.ts'
+import { SealedOtherwise, type Sealer } from '../ports/credentials.ts'
 
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
@@ -34,7 +34,7 @@ export async function createSealer(key: Uint8Array = runtime.bytes(KEY_BYTES)): 
       const text = await cipher
         .open(fromBase64(nonce), utf8.encode(purpose), fromBase64(content))
         .catch((cause: unknown) => {
-          throw new Error('a stored secret was sealed by another secretsKey', { cause })
+          throw new SealedOtherwise({ cause })
         })
       return new TextDecoder().decode(text)
     },

@@ -68,11 +68,19 @@ export interface QrCode {
   png(text: string): Promise<Uint8Array>
 }
 
+/** A secret was sealed by another key, or for another purpose: by a process with another `secretsKey`, say. */
+export class SealedOtherwise extends Error {
+  constructor(options?: ErrorOptions) {
+    super('a stored secret was sealed by another secretsKey', options)
+    this.name = 'SealedOtherwise'
+  }
+}
+
 /** Encrypts secrets at rest that must be shown again and therefore cannot be hashed. */
 export interface Sealer {
   /** Encrypts text for one purpose. Each call gives a different result. */
   seal(text: string, purpose: string): Promise<string>
-  /** Decrypts text that was sealed for the same purpose. Throws for another purpose or another key. */
+  /** Decrypts text that was sealed for the same purpose. Rejects with {@link SealedOtherwise} for another purpose or another key. */
   open(sealed: string, purpose: string): Promise<string>
 }
 

@@ -36,7 +36,7 @@ export interface EdgeRouterFacts {
   readonly now?: () => number
   /** Milliseconds of a clock that only goes forward. */
   readonly monotonic?: () => number
-  readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
+  readonly log?: (event: string, fields: Readonly<Record<string, string>>) => void
 }
 
 /** Milliseconds between looks for tokens that have expired and circuits that carry nothing. */

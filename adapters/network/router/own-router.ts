@@ -64,8 +64,9 @@ const DEFAULT_NAME = 'portcullis'
 const VERSION = [ROUTER_VERSION, 'portcullis', '', 'node', 'any'].join('|')
 /** Milliseconds until the router tries again to connect: it was disabled, or has a new certificate. */
 const AGAIN_MS = 1000
-/** Milliseconds between looks whether the certificates are to be renewed. */
+/** Milliseconds between looks whether the certificates are to be renewed, and until a renewal that failed is tried again. */
 const RENEWAL_LOOK_MS = 3_600_000
+const RENEWED_AGAIN_MS = 60_000
 
 /**
  * Runs the edge router of a controller's own process. Its record, key and certificates are made where there are none; it is
@@ -89,6 +90,8 @@ class OwnRouterConnection implements RunningRouter {
   #cancel: () => void = () => undefined
   #unlisten: () => void = () => undefined
   #isClosed = false
+  /** The failure that the log was told last: the same one again and again is told once. */
+  #told: string | undefined
 
   constructor(options: OwnRouterOptions, ports: OwnRouterPorts) {
     this.#options = options
@@ -121,6 +124,7 @@ class OwnRouterConnection implements RunningRouter {
       version: VERSION,
       monotonic: clock.now,
       timer: this.#timer,
+      log: (event: string, fields: Readonly<Record<string, string>>) => this.#ports.plane.log(event, fields),
       ...(now && { now }),
     }
     this.#router = new FabricRouter({
@@ -224,23 +228,36 @@ class OwnRouterConnection implements RunningRouter {
     const ask = (message: FromRouter) => session.receive(message)
     listener = this.#router.connected({ id: plane.controllerId, judgesPosture: true, takesPosture: true, ask })
     for (const message of early.splice(0)) take(message)
+    this.#told = undefined
     this.#renewWhenDue()
   }
 
-  #renewWhenDue(): void {
-    this.#cancel = this.#timer(RENEWAL_LOOK_MS, () => {
-      if ((this.#ports.now ?? runtime.now)() >= (this.#own?.renewAt ?? 0)) this.#renew()
+  #renewWhenDue(afterMs = RENEWAL_LOOK_MS, isOwed = false): void {
+    this.#cancel()
+    this.#cancel = this.#timer(afterMs, () => {
       this.#renewWhenDue()
+      if (isOwed || (this.#ports.now ?? runtime.now)() >= (this.#own?.renewAt ?? 0)) this.#renew()
     })
   }
 
-  /** New certificates apply to new connections; open connections stay. A failed renewal is tried again. */
+  /** New certificates apply to new connections; open connections stay. A failed renewal is tried again, at the latest when it connects. */
   #renew(): void {
-    this.#provide()
-      .then((own) => {
+    this.#provide().then(
+      (own) => {
         this.#own = own
-      })
-      .catch(() => undefined)
+        this.#told = undefined
+      },
+      (error: unknown) => {
+        this.#tell('certificates.unrenewed', error)
+        if (this.#session !== undefined) this.#renewWhenDue(RENEWED_AGAIN_MS, true)
+      },
+    )
+  }
+
+  #tell(event: string, error: unknown): void {
+    const text = String(error)
+    if (this.#told !== text) this.#ports.plane.log(event, { routerId: this.id, error: text })
+    this.#told = text
   }
 
   async #answer(session: RouterSession, answer: Promise<FromRouter | undefined>): Promise<void> {
@@ -252,7 +269,10 @@ class OwnRouterConnection implements RunningRouter {
     if (this.#isClosed) return
     this.#cancel()
     this.#cancel = this.#timer(AGAIN_MS, () => {
-      this.#connect().catch(() => this.#again())
+      this.#connect().catch((error: unknown) => {
+        this.#tell('controller.unreached', error)
+        this.#again()
+      })
     })
   }
 }

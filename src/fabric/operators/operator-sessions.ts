@@ -122,7 +122,11 @@ class ConnectedOperator implements OperatorSession {
 
   /** Whether the operator may stay connected by its present rights; the channel is closed if not, or if the rights cannot be read. */
   async judge(): Promise<boolean> {
-    const current = await currentCall(this.#parts.context, this.#call).catch(() => undefined)
+    const current = await currentCall(this.#parts.context, this.#call).catch((error: unknown) => {
+      const { identityId } = this
+      logFailure(this.#parts.context.logger, 'the rights of an operator could not be read', error, { identityId })
+      return undefined
+    })
     if (current !== undefined && mayOperate(current)) {
       this.#call = current
       return !this.#isOver

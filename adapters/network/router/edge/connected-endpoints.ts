@@ -18,7 +18,7 @@ interface EndpointsParts {
   /** Sends a report to every controller that is connected. */
   report(message: FromRouter): void
   /** Tells the log of the router. */
-  log(event: string, fields: Readonly<Record<string, unknown>>): void
+  log(event: string, fields: Readonly<Record<string, string>>): void
 }
 
 /**
@@ -68,8 +68,11 @@ export class ConnectedEndpoints {
 
   /** Takes the report of an endpoint, which counts for all of its channels. */
   async reported(reporter: EdgeChannel, message: Frame): Promise<void> {
-    const { id } = reporter.client.session
-    const taken = this.#parts.posture.take(reporter, message)
+    const { id, identityId } = reporter.client.session
+    const taken = this.#parts.posture.take(reporter, message).catch((error: unknown) => {
+      // As a malformed one: it changes nothing, and its endpoint is judged by what is known.
+      this.#parts.log('posture.untaken', { identityId, error: String(error) })
+    })
     if (this.#parts.posture.isBehind(id)) reporter.holdFor({ whenRoom: (work) => void taken.then(work) })
     await taken
     this.judgePosture(id)
@@ -79,7 +82,7 @@ export class ConnectedEndpoints {
   judgePosture(sessionId: string): void {
     const channels = this.#bySession.get(sessionId)
     if (channels === undefined) this.#parts.posture.forget(sessionId)
-    else for (const channel of [...channels]) channel.judge()
+    else for (const channel of [...channels]) this.#judgeOne(channel)
   }
 
   /** The model changed: channels end with the sessions, identities and tokens that let them in; lost rights are judged soon. */

@@ -12,6 +12,7 @@ import {
 import { bodyOf } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readReports } from '../../channel/posture-messages.ts'
+import { ProtobufError } from '../../channel/protobuf/index.ts'
 import type { ConnectedController } from '../state/controllers.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import { claimsOf, verifiedClaims } from './edge-admission.ts'
@@ -70,7 +71,7 @@ export class EdgePosture {
     await this.#handedOn.connected()
   }
 
-  /** Takes a report of an endpoint; an unreadable report changes nothing. Resolves when it is judged. */
+  /** Takes a report of an endpoint; a malformed report changes nothing. Resolves when it is judged. */
   async take(reporter: Reporter, message: Frame): Promise<void> {
     const { session, isBearer } = reporter.client
     const bytes = bodyOf(message)
@@ -78,8 +79,9 @@ export class EdgePosture {
     let reports: ReturnType<typeof readReports>
     try {
       reports = readReports(bytes)
-    } catch {
-      return
+    } catch (error) {
+      if (error instanceof ProtobufError) return
+      throw error
     }
     const now = this.#parts.now()
     const timed = reports.map(({ facts, at = now, totpToken }) => ({ facts, at: Math.min(at, now), totpToken }))

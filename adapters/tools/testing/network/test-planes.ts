@@ -83,6 +83,7 @@ function planeBy(plane: () => ControlPlane, onKeysChanged: Set<() => void>): Con
     connect: async (...greeting) => plane().connect(...greeting),
     serveProcess: (channel, address) => plane().serveProcess(channel, address),
     ownRouter: async (request) => plane().ownRouter(request),
+    log: (event, facts) => plane().log(event, facts),
     onKeysChanged: (listener) => {
       onKeysChanged.add(listener)
       return () => void onKeysChanged.delete(listener)

@@ -106,6 +106,8 @@ export interface ControlPlane {
   serveProcess(channel: ProcessChannel, address: string): ProcessSession
   /** The edge router of this process. Rejects if a router with its name was enrolled elsewhere. */
   ownRouter(request: OwnRouterRequest): Promise<OwnRouter>
+  /** Tells the log what happened at the router of this process, which has none of its own. */
+  log(event: string, facts: Readonly<Record<string, string>>): void
   /** Adds a listener for changes of the network's keys, after which certificates may be renewed; answers the function that removes it. */
   onKeysChanged(listener: () => void): () => void
   /**
