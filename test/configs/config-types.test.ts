@@ -84,6 +84,33 @@ describe('config types', () => {
     expect(await read(admin, `/config-types/${id}`)).toMatchObject({ name: 'good', schema: CLOSED })
   })
 
+  // The weight of a schema follows references in the same way: by another way a schema could lead back to itself.
+  it.each<[string, string, object]>([
+    [
+      'an inner schema has an id',
+      '#/definitions/a',
+      { $id: 'http://x.example/', definitions: { a: { type: 'string' } } },
+    ],
+    ['a pointer has a number sign', '#/definitions/b#/', {}],
+    ['a name has a slash', '#/definitions/c~1d', {}],
+  ])('references lead through the whole document where %s', async (_, $ref, more) => {
+    const admin = await adminOf(await mount())
+    const integer = { type: 'integer' }
+    const schema = {
+      type: 'object',
+      definitions: { a: integer, 'b#': { '': integer }, b: { type: 'string' }, 'c/d': integer },
+      properties: { port: { ...more, allOf: [{ $ref }] } },
+    }
+    const configTypeId = await create(admin, '/config-types', { name: 'one', schema })
+    expect(await read(admin, `/config-types/${configTypeId}`)).toMatchObject({ schema })
+    await create(admin, '/configs', { name: 'number', configTypeId, data: { port: 1 } })
+    expectFieldError(
+      await admin.post('/configs', { name: 'text', configTypeId, data: { port: 'a' } }),
+      'port',
+      'integer',
+    )
+  })
+
   it('one in use is not deleted; one that is not, may be, built in or not', async () => {
     const admin = await adminOf(await mount())
     const configTypeId = await create(admin, '/config-types', { name: 'used' })

@@ -3,6 +3,7 @@ import { BoundedMap } from '../../base/collections.ts'
 import type { JsonSchema, SchemaViolation } from '../../ports/runtime.ts'
 import { loadAjv } from './ajv-library.ts'
 import { fromDraft4 } from './json-schema-formats.ts'
+import { withPlainReferences } from './schema-references.ts'
 import { UnusableSchema, weightOfSchema } from './schema-weight.ts'
 
 /** Compiled schemas that are kept; the least recently used schema is dropped first. */
@@ -62,7 +63,7 @@ async function loadCompiler(): Promise<(schema: Document) => Compiled> {
     const document = fromDraft4(written)
     if (!metaSchema.validateSchema(document)) throw new UnusableSchema(metaSchema.errorsText(metaSchema.errors))
     const ajv = createAjv({ meta: false, validateSchema: false, addUsedSchema: false, verbose: true })
-    return { validate: ajv.compile(document), weight }
+    return { validate: ajv.compile(withPlainReferences(document)), weight }
   }
 }
 

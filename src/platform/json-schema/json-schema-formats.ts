@@ -3,7 +3,14 @@ import { isMap } from '../../base/members.ts'
 
 type Document = Readonly<Record<string, unknown>>
 
-const SCHEMAS_BY_NAME = ['properties', 'patternProperties', 'definitions', '$defs', 'dependencies']
+/** Keywords whose members are schemas by names. */
+export const SCHEMAS_BY_NAME: readonly string[] = [
+  'properties',
+  'patternProperties',
+  'definitions',
+  '$defs',
+  'dependencies',
+]
 const SCHEMAS = [
   'additionalItems',
   'additionalProperties',

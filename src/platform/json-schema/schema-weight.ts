@@ -1,4 +1,4 @@
-import { memberOf } from '../../base/members.ts'
+import { targetOf } from './schema-references.ts'
 
 /** Characters of a schema as written. */
 const MAX_LENGTH = 65_536
@@ -24,7 +24,7 @@ export function weightOfSchema(schema: object): number {
   function weigh(node: unknown, key: string, depth: number): number {
     if (depth > MAX_DEPTH) throw new UnusableSchema(`nested deeper than ${MAX_DEPTH} levels`)
     if (typeof node === 'string') {
-      if (key === '$ref') return weigh(targetOf(schema, node), '', depth + 1)
+      if (key === '$ref') return weigh(targetAt(node), '', depth + 1)
       return key === 'pattern' ? weightOfPattern(node) : node.length
     }
     if (typeof node !== 'object' || node === null) return 1
@@ -42,6 +42,12 @@ export function weightOfSchema(schema: object): number {
     return weight
   }
 
+  function targetAt(reference: string): unknown {
+    const target = targetOf(schema, reference)
+    if (target === undefined) throw new UnusableSchema(`can't resolve reference ${reference}`)
+    return target
+  }
+
   return weigh(schema, '', 0)
 }
 
@@ -54,23 +60,4 @@ function weightOfPattern(pattern: string): number {
       1000,
     )
   )
-}
-
-/** Follows a JSON pointer within the document. Other references cannot be followed. */
-function targetOf(root: object, reference: string): unknown {
-  const own = Reflect.get(root, '$id')
-  const local = typeof own === 'string' && reference.startsWith(`${own}#`) ? reference.slice(own.length) : reference
-  const isPointer = local === '#' || local.startsWith('#/')
-  const steps = local.split('/').slice(1).map(unescaped)
-  const target = steps.reduce<unknown>((node, step) => memberOf(node, step), root)
-  if (!isPointer || target === undefined) throw new UnusableSchema(`can't resolve reference ${reference}`)
-  return target
-}
-
-function unescaped(step: string): string {
-  try {
-    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return step
-  }
 }
