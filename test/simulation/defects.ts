@@ -281,4 +281,11 @@ export const DEFECTS: readonly Defect[] = [
     bad: '',
     ...{ seed: 701040, steps: 40, oracle: 'links' },
   },
+  {
+    what: 'a process takes what the former process of a router says late of its links',
+    file: 'src/fabric/processes/relayed-routers.ts',
+    good: 'if (IS_OF_LINKS.has(message.type) && ',
+    bad: 'if (message.type === undefined && ',
+    ...{ seed: 710826, steps: 60, oracle: 'links' },
+  },
 ]

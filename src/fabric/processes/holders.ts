@@ -187,7 +187,7 @@ export class Holders {
         relayed.reported(holder, message)
         return
       case 'from-router':
-        relayed.received(message.routerId, message.message)
+        relayed.received(holder, message.routerId, message.message)
         return
       case 'whose-circuits': {
         const { number, circuitIds } = message

@@ -19,6 +19,9 @@ interface Parts extends FabricParts {
   readonly sessionOf: (router: ConnectedRouter) => RouterSession
 }
 
+/** The messages by which a router tells what links it has. Those about circuits count by every process that holds the router. */
+const IS_OF_LINKS: ReadonlySet<FromRouter['type']> = new Set(['router-links', 'link-state', 'metrics'])
+
 /** A router that is reached by way of another process. */
 interface Relayed {
   readonly holder: Holder
@@ -64,10 +67,12 @@ export class RelayedRouters {
     for (const id of known?.keys() ?? []) this.reconsider(id)
   }
 
-  /** A router sent a message to the process that holds it. */
-  received(routerId: string, message: FromRouter): void {
+  /** A router sent a message to a process that holds it, or held it until a moment ago. */
+  received(holder: Holder, routerId: string, message: FromRouter): void {
     const router = this.#parts.routers.get(routerId)
     if (router === undefined) return
+    // By now the router may have come here, or to a third process, and have told of other links there.
+    if (IS_OF_LINKS.has(message.type) && this.#relayed.get(routerId)?.holder !== holder) return
     const session = this.#sessions.get(router) ?? this.#parts.sessionOf(router)
     this.#sessions.set(router, session)
     void session.receive(message)

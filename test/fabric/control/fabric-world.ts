@@ -97,6 +97,8 @@ export interface JoinedProcess extends FabricWorld {
   part(): () => void
   /** Has what it sends to another process wait, until the function that is answered is called. */
   hold(to: string): () => void
+  /** The same for what it tells another process of its own routers. */
+  holdReports(to: string): () => void
   /** Sends bytes to another process over the connection that this one opened to it. */
   say(to: string, bytes: Uint8Array): void
 }
@@ -143,13 +145,14 @@ export async function joinedProcesses<Name extends string>(names: readonly Name[
       cut()
       return () => void parted.delete(name)
     }
-    const hold = (to: string) => {
-      const stream = received.get(`${name} to ${to}`)
+    const paused = (stream: Duplex | undefined) => {
       stream?.pause()
       return () => void stream?.resume()
     }
+    const hold = (to: string) => paused(received.get(`${name} to ${to}`))
+    const holdReports = (to: string) => paused(dialed.get(`${to} to ${name}`))
     const say = (to: string, bytes: Uint8Array) => void dialed.get(`${name} to ${to}`)?.write(bytes)
-    return { ...world, cut, part, hold, say }
+    return { ...world, cut, part, hold, holdReports, say }
   }
   const opened = new Map<string, JoinedProcess>()
   for (const name of names) opened.set(name, await open(name))

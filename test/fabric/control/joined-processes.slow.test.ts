@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { duplexPair } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { routerSide } from 'portcullis/fabric'
-import { bodyOf, type FakeRouter } from 'portcullis/testing'
+import { bodyOf, FakeRouter } from 'portcullis/testing'
 import { expect, it, vi } from 'vitest'
 import { dial, host, type JoinedProcess, joinedProcesses, reportLinks, tunnelNetwork } from './fabric-world.ts'
 import { routesOf, TUNNELER, unroutesOf } from './linked-pair.ts'
@@ -17,7 +17,9 @@ async function apart() {
   const { processOf, elapse } = await joinedProcesses(['here', 'there'])
   const [here, there] = [processOf('here'), processOf('there')]
   const network = await tunnelNetwork(here)
-  const client = await here.router('client', { ...TUNNELER, linkListeners: ['tls:client:1'] })
+  const enrolled = await here.enroll('client', TUNNELER.fields)
+  const client = new FakeRouter(enrolled, here.listener, { linkListeners: ['tls:client:1'] })
+  await client.connect()
   const server = await there.router('server', { ...TUNNELER, linkListeners: ['tls:server:1'] })
   await eventually(async () => {
     await elapse(SECOND)
@@ -26,7 +28,7 @@ async function apart() {
   reportLinks(client, [['link-1', server]])
   await host(server, network.serviceId)
   await eventually(async () => expect((await links(there)).map(({ id }) => id)).toEqual(['link-1']))
-  return { here, there, elapse, network, client, server }
+  return { here, there, elapse, network, enrolled, client, server }
 }
 
 function knowsPeer(router: FakeRouter, peer: FakeRouter): boolean {
@@ -118,6 +120,25 @@ it('a router that another process disables and enables at once is a way again, w
   })
   expect((await dial(client)).refused).toBeUndefined()
   expect(server.isClosed).toBe(false)
+})
+
+it('what the former process of a router says late of its links does not count', async () => {
+  const { here, there, enrolled, client, server, elapse } = await apart()
+  const release = here.holdReports('there')
+  // The process of before tells that the router has no links, and that it is gone, when it has come to the other one.
+  reportLinks(client, [], true)
+  await eventually(async () => expect(await links(here)).toEqual([]))
+  client.close()
+  const moved = new FakeRouter(enrolled, there.listener)
+  expect((await moved.connect()).accepted).toBe(true)
+  reportLinks(moved, [['link-2', server]], true)
+  await eventually(async () => expect((await links(there)).map(({ id }) => id)).toEqual(['link-2']))
+  release()
+  await eventually(async () => {
+    await elapse(SECOND)
+    expect((await links(here)).map(({ id }) => id)).toEqual(['link-2'])
+  })
+  expect((await links(there)).map(({ id }) => id)).toEqual(['link-2'])
 })
 
 it('what an operator decides of a link counts in every process', async () => {
