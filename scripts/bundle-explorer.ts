@@ -22,7 +22,8 @@ export async function bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>>
   })
   const { output } = await bundle.generate({
     entryFileNames: '[name]-[hash].js',
-    chunkFileNames: 'chunks/[name]-[hash].js',
+    // Code that views on demand share with the page is loaded with the page.
+    chunkFileNames: ({ isDynamicEntry }) => (isDynamicEntry ? 'chunks/[name]-[hash].js' : 'shared-[hash].js'),
     minify: true,
   })
   await bundle.close()
@@ -30,7 +31,9 @@ export async function bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>>
   const scripts = output.flatMap((file): [string, Uint8Array][] =>
     file.type === 'chunk' ? [[file.fileName, encoder.encode(file.code)]] : [],
   )
-  const [script = ''] = output.flatMap((file) => (file.type === 'chunk' && file.isEntry ? [file.fileName] : []))
+  const [entry] = output.flatMap((file) => (file.type === 'chunk' && file.isEntry ? [file] : []))
+  const { fileName: script = '', imports = [] } = entry ?? {}
+  const preloads = imports.map((name) => `<link rel="modulepreload" href="./${name}" />\n    `).join('')
   const style = encoder.encode(await stylesheet())
   const styleName = `page-${createHash('sha256').update(style).digest('base64url').slice(0, 8)}.css`
   const document = await readFile(join(folder, 'index.html'), 'utf8')
@@ -39,7 +42,12 @@ export async function bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>>
     [styleName, style],
     [
       'index.html',
-      encoder.encode(document.replace('./page.js', `./${script}`).replace('./page.css', `./${styleName}`)),
+      encoder.encode(
+        document
+          .replace('./page.js', `./${script}`)
+          .replace('./page.css', `./${styleName}`)
+          .replace('<script', `${preloads}<script`),
+      ),
     ],
     ['forms.json', encoder.encode(explorerForms())],
     ['icon.svg', await readFile(join(folder, 'icon.svg'))],

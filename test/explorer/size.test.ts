@@ -20,6 +20,7 @@ describe('the bundle of the explorer', () => {
     expect(targets.map((target) => target.replace(/-[\w-]{8}\./, '-HASH.'))).toEqual([
       'icon.svg',
       'page-HASH.css',
+      'shared-HASH.js',
       'page-HASH.js',
     ])
   })

@@ -19,6 +19,17 @@ it('a list of objects has a mark between two of them that none has inside', () =
   expect(valueText('roleAttributes', ['a', 'b'])).toBe('a, b')
 })
 
-it('abbreviations in the names of fields have capital letters', () => {
-  expect(['jwksEndpoint', 'certPem', 'requireTotp'].map(wordsOf)).toEqual(['JWKS endpoint', 'Cert PEM', 'Require TOTP'])
+it('names of fields are words: abbreviations are written out or have capital letters', () => {
+  const names = ['jwksEndpoint', 'certPem', 'requireTotp', 'isAdmin', 'ctrlChanListeners', 'useExternalId', 'clientId']
+  expect(names.map(wordsOf)).toEqual([
+    'JWKS endpoint',
+    'Certificate PEM',
+    'Require TOTP',
+    'Admin',
+    'Control channel listeners',
+    'Use external id',
+    'Client id',
+  ])
+  expect(['configTypeId', 'issuer', 'extJwt'].map(wordsOf)).toEqual(['Config type', 'Issuer', 'External JWT'])
+  expect(valueText('semantic', 'AllOf')).toBe('all of the entries')
 })

@@ -1,4 +1,4 @@
-/** The collections of the management API. */
+/** The kinds of entities that tables and forms show: those of the management API, and webhooks. */
 export const COLLECTIONS = [
   'identities',
   'services',
@@ -20,4 +20,5 @@ export const COLLECTIONS = [
   'enrollments',
   'revocations',
   'controllers',
+  'webhooks',
 ] as const

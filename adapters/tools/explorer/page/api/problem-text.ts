@@ -7,7 +7,8 @@ export const REFUSED = 'You may not see or do this'
 export function problemText(problem: unknown): string {
   if (problem instanceof ApiError) {
     if (problem.status === 401) return `${REFUSED}${permissionIn(problem)}`
-    return problem.message
+    // The status and the code are for programs.
+    return problem.message.replace(/^\d{3}( [A-Z_]+)?: /, '')
   }
   if (problem instanceof TypeError) return 'The controller was not reached.'
   return problem instanceof Error ? problem.message : String(problem)

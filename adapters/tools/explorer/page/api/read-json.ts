@@ -1,6 +1,4 @@
-import { ApiError } from '../../../../../src/client/index.ts'
 import type { Apis } from './apis.ts'
-import { controllerUrl } from './controller-url.ts'
 
 /** An entity of any kind as the API answers it, with its name or id. */
 export interface Row {
@@ -25,8 +23,8 @@ export interface ListQuery {
 
 /** A page of a collection. */
 export async function readList(apis: Apis, kind: string, query: ListQuery, signal: AbortSignal): Promise<List> {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]))
-  const answer = await ask(apis, `${kind}?${new URLSearchParams(given)}`, { signal })
+  const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''))
+  const answer = await ask(apis, `GET /${kind}`, { query: given, signal })
   const data = memberOf(answer, 'data')
   const total = memberOf(memberOf(memberOf(answer, 'meta'), 'pagination'), 'totalCount')
   const rows = Array.isArray(data) ? data.map(rowOf) : []
@@ -35,12 +33,12 @@ export async function readList(apis: Apis, kind: string, query: ListQuery, signa
 
 /** One entity, as the API answers it. */
 export async function readJson(apis: Apis, kind: string, id: string, signal?: AbortSignal): Promise<unknown> {
-  return memberOf(await ask(apis, `${kind}/${encodeURIComponent(id)}`, signal ? { signal } : {}), 'data')
+  return memberOf(await ask(apis, `GET /${kind}/{id}`, { params: { id }, signal }), 'data')
 }
 
 /** Creates an entity of a kind from a body of the API; answers its id. */
 export async function createFrom(apis: Apis, kind: string, body: unknown): Promise<string> {
-  return String(memberOf(memberOf(await ask(apis, kind, withBody('POST', body)), 'data'), 'id') ?? '')
+  return String(memberOf(memberOf(await ask(apis, `POST /${kind}`, { body }), 'data'), 'id') ?? '')
 }
 
 /** Changes the members of an entity that a body names; all of them by `PUT`. */
@@ -51,35 +49,18 @@ export async function changeBy(
   body: unknown,
   method: 'PATCH' | 'PUT' = 'PATCH',
 ): Promise<void> {
-  await ask(apis, `${kind}/${encodeURIComponent(id)}`, withBody(method, body))
+  await ask(apis, `${method} /${kind}/{id}`, { params: { id }, body })
 }
 
 /** Deletes an entity of any kind. */
 export async function deleteOf(apis: Apis, kind: string, id: string): Promise<void> {
-  await ask(apis, `${kind}/${encodeURIComponent(id)}`, { method: 'DELETE' })
+  await ask(apis, `DELETE /${kind}/{id}`, { params: { id } })
 }
 
-function withBody(method: string, body: unknown): RequestInit {
-  return { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-}
-
-async function ask({ send }: Apis, path: string, init: RequestInit): Promise<unknown> {
-  const response = await send(new Request(`${controllerUrl()}/edge/management/v1/${path}`, init))
-  const answer: unknown = await response.json()
-  if (response.ok) return answer
-  const refusal = memberOf(answer, 'error')
-  const textOf = (of: unknown, name: string) => {
-    const text = memberOf(of, name)
-    return typeof text === 'string' ? text : undefined
-  }
-  const cause = memberOf(refusal, 'cause')
-  const [code, message] = [textOf(refusal, 'code'), textOf(refusal, 'message')]
-  const [field, reason, detail] = [textOf(cause, 'field'), textOf(cause, 'reason'), textOf(cause, 'message')]
-  throw new ApiError(response.status, {
-    ...(code && { code }),
-    ...(message && { message }),
-    cause: { ...(reason && { reason: field ? `${field}: ${reason}` : reason }), ...(detail && { message: detail }) },
-  })
+/** Calls an operation whose kind is known by its name alone, so that its answer has no type. Rejects with `ApiError`. */
+async function ask({ management, portcullis }: Apis, route: string, request: object): Promise<unknown> {
+  const { call } = route.includes(' /webhooks') ? portcullis : management
+  return (call as (route: string, request: object) => Promise<unknown>)(route, request)
 }
 
 /** An entity as a row of a list. */

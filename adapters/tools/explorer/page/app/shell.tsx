@@ -40,9 +40,13 @@ export function Shell({ session: user }: { session: OpenSession }) {
         </nav>
         <SearchBox />
         <span class="who">
-          <span class="who-name" title={user.isAdmin ? 'Administrator' : 'Sees what its permissions allow'}>
+          <a
+            class="who-name"
+            href={hrefOf('account')}
+            title={user.isAdmin ? 'Administrator: password and second factor' : 'Password and second factor'}
+          >
             <Name of={user.name} />
-          </span>
+          </a>
           {!user.isAdmin && !user.permissions.some(isWriting) && <span class="badge">read-only</span>}
           <button type="button" class="quiet" onClick={logOut}>
             Log out

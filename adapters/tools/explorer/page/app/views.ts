@@ -1,13 +1,13 @@
 import type { ComponentType } from 'preact'
 import { ChangesView } from '../changes/changes-view.tsx'
 import { EntityView } from '../entity/entity-view.tsx'
-import { JsonView } from '../json/json-view.tsx'
 import { LiveView } from '../live/live-view.tsx'
 import { ManageView } from '../manage/manage-view.tsx'
 import { MapView } from '../map/map-view.tsx'
 import { StartView } from '../start/start-view.tsx'
 import { WhatIfView } from '../what-if/what-if-view.tsx'
 import { WhyView } from '../why/why-view.tsx'
+import { lazily } from './lazily.tsx'
 
 /** A view of the page, as the navigation lists it. */
 export interface View {
@@ -38,7 +38,8 @@ export const VIEWS: readonly View[] = [
   { name: 'live', label: 'Live', show: LiveView },
   { name: 'changes', label: 'Changes', show: ChangesView },
   { name: 'manage', label: 'Manage', show: ManageView },
-  { name: 'json', label: 'Set up', show: JsonView },
+  { name: 'json', label: 'Set up', show: lazily(() => import('../json/json-view.tsx')) },
+  { name: 'account', label: 'Your account', isHidden: true, show: lazily(() => import('../account/account-view.tsx')) },
   ...Object.entries(ENTITY_VIEWS).map(([name, label]) => ({
     name,
     label,

@@ -1,6 +1,7 @@
-import { rowOf } from '../api/read-json.ts'
+import { deleteOf, rowOf } from '../api/read-json.ts'
 import { isOfAny, isOfIdentity, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
+import { ActionButton } from '../parts/action-button.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Time } from '../parts/time.tsx'
 import { may } from '../session/session.ts'
@@ -91,7 +92,8 @@ function Refused({ id }: Props) {
 const METHODS: Readonly<Record<string, string>> = { cert: 'certificate', updb: 'password' }
 
 function Credentials({ id }: Props) {
-  const { management } = useApis()
+  const apis = useApis()
+  const { management } = apis
   return (
     <ListPart
       title="Credentials"
@@ -105,7 +107,15 @@ function Credentials({ id }: Props) {
           {METHODS[String(one.method)] ?? String(one.method)},{' '}
           <span class="muted">
             since <Time at={String(one.createdAt)} />
-          </span>
+          </span>{' '}
+          {may('authenticator', 'delete') && (
+            <ActionButton
+              label="Revoke"
+              question="Nobody logs in by it any more?"
+              done="It is revoked."
+              act={() => deleteOf(apis, 'authenticators', one.id)}
+            />
+          )}
         </>
       )}
     </ListPart>
@@ -115,7 +125,8 @@ function Credentials({ id }: Props) {
 const MOST_SESSIONS = 20
 
 function ApiSessions({ id }: Props) {
-  const { management } = useApis()
+  const apis = useApis()
+  const { management } = apis
   const query = { filter: `identity = ${JSON.stringify(id)}`, sort: 'createdAt desc', limit: MOST_SESSIONS }
   return (
     <ListPart
@@ -130,7 +141,10 @@ function ApiSessions({ id }: Props) {
           from {one.ipAddress || 'an unknown address'}, began <Time at={String(one.createdAt)} />,{' '}
           <span class="muted">
             last seen <Time at={String(one.lastActivityAt)} />
-          </span>
+          </span>{' '}
+          {may('ops', 'delete') && (
+            <ActionButton label="End" done="It has ended." act={() => deleteOf(apis, 'api-sessions', one.id)} />
+          )}
         </>
       )}
     </ListPart>

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { changeBy, createFrom, memberOf, membersOf, readJson } from '../api/read-json.ts'
+import { changeBy, createFrom, membersOf } from '../api/read-json.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
 import { useAction } from '../parts/use-action.ts'
-import { useAnswer } from '../parts/use-answer.ts'
 import { wordsOf } from '../parts/words.ts'
 import { useApis } from '../session/use-apis.ts'
 import { blankOf, changedOf, type FormSchema, type Values, valuesOf } from './form-schemas.ts'
-import { AreaField, JsonField, ObjectFields, parsedJson } from './schema-field.tsx'
+import { ObjectFields } from './schema-field.tsx'
+import { AreaField, parsedJson } from './text-fields.tsx'
 
 interface Props {
   readonly kind: string
@@ -54,11 +54,7 @@ export function EntityForm({ kind, schema, entity, given = {}, isJson, onDone }:
     isSaved.current = isDone
     if (isDone) onDone(id)
   }
-  const data = schema.properties?.data
-  const withData = kind === 'configs' && data !== undefined
-  const { data: _, ...withoutData } = properties
-  const rest = { ...schema, properties: withData ? withoutData : properties }
-  const shown = { kind, root: schema, entity: entity ?? {} }
+  const shown = { kind, root: schema, entity: { ...entity, ...values } }
   return (
     <form class="fields entity-form" onSubmit={onSubmit}>
       {isJson ? (
@@ -70,18 +66,12 @@ export function EntityForm({ kind, schema, entity, given = {}, isJson, onDone }:
           onChange={(now) => setValues(membersOf(now))}
         />
       ) : (
-        <>
-          <ObjectFields {...shown} schema={rest} value={values} onChange={(now) => setValues(membersOf(now))} />
-          {withData && (
-            <ConfigData
-              {...shown}
-              schema={data}
-              typeId={String(values.configTypeId ?? entity?.configTypeId ?? '')}
-              value={values.data}
-              onChange={(now) => setValues({ ...values, data: now })}
-            />
-          )}
-        </>
+        <ObjectFields
+          {...shown}
+          schema={{ ...schema, properties }}
+          value={values}
+          onChange={(now) => setValues(membersOf(now))}
+        />
       )}
       {taken.length > 0 && (
         <p class="note" role="status">
@@ -100,42 +90,6 @@ export function EntityForm({ kind, schema, entity, given = {}, isJson, onDone }:
 function parsedObject(text: string): { readonly value: object } | undefined {
   const value = parsedJson(text)?.value
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { value } : undefined
-}
-
-interface DataProps {
-  readonly kind: string
-  readonly root: FormSchema
-  readonly schema: FormSchema
-  readonly entity: Values
-  readonly typeId: string
-  readonly value: unknown
-  readonly onChange: (value: unknown) => void
-}
-
-/** The settings of a config, by the fields of its type's schema. */
-function ConfigData({ typeId, schema, ...props }: DataProps) {
-  const apis = useApis()
-  const answer = useAnswer(
-    (signal) => (typeId === '' ? undefined : readJson(apis, 'config-types', typeId, signal)),
-    [apis, typeId],
-  )
-  const of = schemaIn(answer.data)
-  const field = { ...props, name: 'data', isRequired: true }
-  if (answer.problem) return <p class="problem">{answer.problem}</p>
-  if (typeId === '') return <p class="hint">Choose a config type: its fields follow.</p>
-  if (answer.data === undefined) return null
-  if (of?.properties === undefined) return <JsonField {...field} schema={schema} />
-  return (
-    <fieldset class="nested">
-      <legend>Settings</legend>
-      <ObjectFields {...field} schema={of} root={of} />
-    </fieldset>
-  )
-}
-
-function schemaIn(type: unknown): FormSchema | undefined {
-  const schema = memberOf(type, 'schema')
-  return typeof schema === 'object' && schema !== null ? schema : undefined
 }
 
 /** The fields of the chosen type or method. A field of another one says so: "For `OS`: the operating systems". */

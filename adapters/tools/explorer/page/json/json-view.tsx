@@ -1,11 +1,11 @@
+import type { ComponentChildren } from 'preact'
 import type { Apis } from '../api/apis.ts'
 import { COLLECTIONS } from '../api/collections.ts'
 import { deleteOf, membersOf, readJson, readList, rowOf } from '../api/read-json.ts'
-import { isOfKind, isOfNothing } from '../events/network-event.ts'
+import { isOfAny, isOfKind, isOfLogins, isOfNothing, isOfTraffic } from '../events/network-event.ts'
 import { EntityForm } from '../forms/entity-form.tsx'
 import { type KindForm, readForms, type Values } from '../forms/form-schemas.ts'
-import { parsedJson } from '../forms/schema-field.tsx'
-import { TokenFile } from '../manage/enrollment.tsx'
+import { parsedJson } from '../forms/text-fields.tsx'
 import { go, hrefOf, place } from '../navigation/place.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -18,10 +18,12 @@ import { type Answer, useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
 import { useApis } from '../session/use-apis.ts'
 import { EntityTable } from '../table/entity-table.tsx'
+import { useTraffic } from '../traffic/use-traffic.ts'
+import { EntityActs } from './entity-acts.tsx'
 
 /** The steps by which a network is brought up, in order. */
 const STEPS: readonly (readonly [kind: string, why: string])[] = [
-  ['edge-routers', 'carry the traffic; the page of each has the token by which it enrolls'],
+  ['edge-routers', 'carry the traffic; each enrolls by its token, unless this process is one itself'],
   ['edge-router-policies', 'say which identities use which edge routers'],
   ['service-edge-router-policies', 'say which services use which edge routers'],
   ['configs', 'say where a service is intercepted (intercept.v1) and where its host finds it (host.v1)'],
@@ -31,7 +33,7 @@ const STEPS: readonly (readonly [kind: string, why: string])[] = [
 ]
 
 /** Every kind of the management API: its entities, each by fields and as JSON, created, changed and deleted. */
-export function JsonView() {
+export function View() {
   const apis = useApis()
   const { about } = place.value
   const kind = COLLECTIONS.find((name) => name === about.get('kind'))
@@ -119,30 +121,38 @@ function Tabs({ isJson }: { isJson: boolean }) {
 function Kinds({ forms }: { forms: Readonly<Record<string, KindForm>> | undefined }) {
   const apis = useApis()
   const counts = useAnswer(
-    (signal) => Promise.all(STEPS.map(([kind]) => countOf(apis, kind, signal))),
+    (signal) => Promise.all([...STEPS.map(([kind]) => kind), ONLINE].map((of) => countOf(apis, of, signal))),
     [apis],
-    isOfKind(...STEPS.map(([kind]) => kind)),
+    isOfAny(isOfKind(...STEPS.map(([kind]) => kind)), isOfLogins, isOfTraffic),
   )
+  const { counts: traffic } = useTraffic().data ?? {}
   const mayCreate = (kind: string) => forms?.[kind]?.create !== undefined && may(forms[kind].permission, 'create')
   return (
     <>
       <h2>A network, step by step</h2>
       <ol class="steps">
         {STEPS.map(([kind, why], at) => (
-          <li key={kind}>
-            <div>
-              <span>
-                <a href={hrefOf('json', { kind })}>{pluralName(kind, 2)}</a> <span class="muted">{why}</span>
-              </span>
-              <Count of={counts.data?.[at]} />
-              {mayCreate(kind) && (
-                <a class="button" aria-label={`New ${kindName(kind)}`} href={hrefOf('json', { kind, new: 'true' })}>
-                  New
-                </a>
-              )}
-            </div>
-          </li>
+          <Step
+            key={kind}
+            name={pluralName(kind, 2)}
+            href={hrefOf('json', { kind })}
+            why={why}
+            count={counts.data?.[at]}
+          >
+            {mayCreate(kind) && (
+              <a class="button" aria-label={`New ${kindName(kind)}`} href={hrefOf('json', { kind, new: 'true' })}>
+                New
+              </a>
+            )}
+          </Step>
         ))}
+        <Step
+          name="connected identities"
+          href={hrefOf('manage', { filter: 'online:yes' })}
+          why="have enrolled by their tokens, and are online"
+          count={counts.data?.[STEPS.length]}
+        />
+        <Step name="circuits" href={hrefOf('live')} why="show that a service was reached" count={traffic?.circuits} />
       </ol>
       <h2>All kinds</h2>
       <ul class="collections">
@@ -156,16 +166,44 @@ function Kinds({ forms }: { forms: Readonly<Record<string, KindForm>> | undefine
   )
 }
 
-/** How far a step is done. */
-function Count({ of: count }: { of: number | undefined }) {
-  if (count === undefined) return <span />
-  return count === 0 ? <span class="muted">none yet</span> : <span class="is-done">✓ {numberText(count)}</span>
+interface StepProps {
+  readonly name: string
+  readonly href: string
+  readonly why: string
+  /** How far it is; undefined for a reader who may not know. */
+  readonly count: number | undefined
+  readonly children?: ComponentChildren
 }
+
+function Step({ name, href, why, count, children }: StepProps) {
+  return (
+    <li>
+      <div>
+        <span>
+          <a href={href}>{name}</a> <span class="muted">{why}</span>
+        </span>
+        {count === 0 ? (
+          <span class="muted">none yet</span>
+        ) : (
+          <span class="is-done">{count && `✓ ${numberText(count)}`}</span>
+        )}
+        {children}
+      </div>
+    </li>
+  )
+}
+
+/** The identities that are connected, in place of a kind. */
+const ONLINE = 'online'
 
 /** How many entities of a kind there are, the default administrator aside; undefined for a reader who may not know. */
 async function countOf(apis: Apis, kind: string, signal: AbortSignal): Promise<number | undefined> {
-  const filter = kind === 'identities' ? 'isDefaultAdmin = false' : ''
-  return readList(apis, kind, { filter, limit: 1 }, signal).then(
+  const filters: Readonly<Record<string, string>> = {
+    identities: 'isDefaultAdmin = false',
+    [ONLINE]: 'hasEdgeRouterConnection = true',
+  }
+  const query = { filter: filters[kind] ?? '', limit: 1 }
+  return readList(apis, kind === ONLINE ? 'identities' : kind, query, signal).then(
     ({ total }) => total,
     () => undefined,
   )
@@ -190,7 +228,7 @@ function Entity({ kind, id, form, answer }: EntityProps) {
   return (
     <>
       {change && <Tabs isJson={isJson} />}
-      {typeof entity.enrollmentJwt === 'string' && <Token name={String(entity.name)} jwt={entity.enrollmentJwt} />}
+      <EntityActs kind={kind} id={id} entity={entity} onDone={answer.reload} />
       {change && <EntityForm kind={kind} schema={change} entity={entity} isJson={isJson} onDone={answer.reload} />}
       {isJson && (
         <>
@@ -215,23 +253,6 @@ function Entity({ kind, id, form, answer }: EntityProps) {
         />
       )}
     </>
-  )
-}
-
-/** The token by which a router enrolls. */
-function Token({ name, jwt }: { name: string; jwt: string }) {
-  return (
-    <section class="card" aria-label="Enrollment token">
-      <h2>It has not enrolled yet</h2>
-      <p class="muted">
-        Save the token where the router runs, then <code>portcullis router enroll {name}.jwt</code>, or{' '}
-        <code>ziti router enroll</code> for a deployed one.
-      </p>
-      <p class="row">
-        <TokenFile name={name} jwt={jwt} label={`Save ${name}.jwt`} />
-        <CopyButton text={jwt} label="Copy token" />
-      </p>
-    </section>
   )
 }
 

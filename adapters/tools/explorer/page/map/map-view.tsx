@@ -67,7 +67,15 @@ export function MapView() {
       </div>
       <div class={chosen ? 'graph-body has-panel' : 'graph-body'}>
         <div class="map-frame" data-results>
-          <Loaded answer={answer} isEmpty={isEmptyMap} empty="Nothing is here yet.">
+          <Loaded
+            answer={answer}
+            isEmpty={isEmptyMap}
+            empty={
+              <>
+                Nothing is here yet. <a href={hrefOf('json')}>Set the network up, step by step</a>
+              </>
+            }
+          >
             {(map) => (
               <>
                 {isNarrow ? (

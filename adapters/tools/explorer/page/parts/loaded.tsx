@@ -6,7 +6,7 @@ import type { Answer } from './use-answer.ts'
 interface Props<T> {
   readonly answer: Answer<T>
   /** The sentence for an answer that is empty. */
-  readonly empty?: string
+  readonly empty?: ComponentChildren
   readonly isEmpty?: (data: T) => boolean
   /** Whether it is read again and again: the shown answer then does not fade each time. */
   readonly isQuiet?: boolean

@@ -54,7 +54,7 @@ export function NameList({ kind, of = kind, empty = 'None.', filter = '' }: Prop
         empty={settled === '' ? empty : 'Nothing is called so.'}
       >
         {({ rows }) => (
-          <ul class="plain">
+          <ul class="plain names">
             {rows.map(({ id, name }) => (
               <li key={id}>
                 <EntityLink kind={kind} id={id} name={name} />

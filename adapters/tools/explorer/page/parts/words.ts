@@ -1,14 +1,35 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { timeText } from './time-text.ts'
 
-const ACRONYMS = /\b(ca|jwks|jwt|mac|mfa|os|pem|sdk|totp|url)\b/gi
+const ACRONYMS = /\b(ca|jwks|jwt|mac|mfa|oidc|os|ott|pem|sdk|totp|url)\b/gi
 
-/** The name of a field in words: `edgeRouterRoles` is `Edge router roles`, and `configTypeId` `Config type`: its values stand there by name. */
+/** Abbreviations in the names of fields, and values of the API, in words. */
+const WHOLE: Readonly<Record<string, string>> = {
+  cert: 'certificate',
+  certs: 'certificates',
+  chan: 'channel',
+  char: 'character',
+  ctrl: 'control',
+  ext: 'external',
+  kid: 'key id',
+  millis: 'in milliseconds',
+  updb: 'password',
+  AllOf: 'all of the entries',
+  AnyOf: 'any of the entries',
+}
+
+/** A value of the API in words; itself where it has no others. */
+export function wholeWord(value: string): string {
+  return WHOLE[value] ?? value
+}
+
+/** The name of a field in words: `isAdmin` is `Admin`, and `configTypeId` `Config type`: its values stand there by name. */
 export function wordsOf(name: string): string {
   const words = name
-    .replace(/(?<!external|^)Id$/, '')
+    .replace(/^is(?=[A-Z])|(?<!external|External|client|^)Id$/g, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
+    .replace(/[a-z]+/g, wholeWord)
   return (words.charAt(0).toUpperCase() + words.slice(1)).replace(ACRONYMS, (word) => word.toUpperCase())
 }
 
@@ -38,7 +59,7 @@ function wordsOfValue(field: string, value: unknown): string {
     const mark = value.some((one) => typeof one === 'object') ? '; ' : ', '
     return value.map((one) => wordsOfValue(field, one)).join(mark) || 'nothing'
   }
-  if (typeof value !== 'object') return String(value)
+  if (typeof value !== 'object') return wholeWord(String(value))
   const members = Object.entries(value).map(
     ([name, one]) => `${wordsOf(name).toLowerCase()} ${wordsOfValue(name, one)}`,
   )

@@ -24,7 +24,7 @@ export function TrafficNow() {
           <section class="card scrolls" aria-label="Who talks to whom">
             <h2>Who talks to whom</h2>
             {traffic.routers.length === 0 && <p class="muted">There are no routers yet.</p>}
-            {isNarrow && <FlowList traffic={traffic} />}
+            {isNarrow && traffic.routers.length > 0 && <FlowList traffic={traffic} />}
             {!isNarrow && traffic.routers.length > 0 && <TrafficDrawing traffic={traffic} />}
             {!isNarrow && traffic.routers.length > MOST_IN_COLUMN && (
               <p class="muted">
@@ -36,11 +36,11 @@ export function TrafficNow() {
               <p class="muted">This controller serves no routers: circuits and links are not known here.</p>
             )}
           </section>
-          <CircuitsPart />
+          {traffic.routers.length > 0 && <CircuitsPart />}
           {!isNarrow && <RouterMap traffic={traffic} />}
           <div class="columns">
             {traffic.routers.length > 0 && <Routers traffic={traffic} />}
-            <LinksPart traffic={traffic} />
+            {traffic.routers.length > 0 && <LinksPart traffic={traffic} />}
           </div>
         </>
       )}

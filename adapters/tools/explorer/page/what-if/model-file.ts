@@ -1,8 +1,8 @@
-import { stringify } from 'yaml'
 import type { ApiClient, ManagementApi } from '../../../../../src/client/index.ts'
 import type { Change, PolicyDraft } from './change.ts'
 import { given } from './given.ts'
 import { identityEntry } from './identity-entry.ts'
+import { yamlOf } from './yaml.ts'
 
 /** Changes as they stand in a model file: every entity whole, with names where the API takes ids. */
 export async function modelFileOf(management: ApiClient<ManagementApi>, changes: readonly Change[]): Promise<string> {
@@ -21,9 +21,8 @@ export async function modelFileOf(management: ApiClient<ManagementApi>, changes:
   const members = { identities, services, servicePolicies }
   const filled = Object.fromEntries(Object.entries(members).filter(([, entries]) => entries && entries.length > 0))
   const gone = deleted.map((name) => `# Take the service policy ${JSON.stringify(name)} out of the file.\n`)
-  return (
-    groups.join('') + gone.join('') + (Object.keys(filled).length === 0 ? '' : stringify(filled, { lineWidth: 120 }))
-  )
+  const lines = Object.keys(filled).length === 0 ? [] : yamlOf(filled)
+  return [...groups, ...gone, ...lines.map((line) => `${line}\n`)].join('')
 }
 
 function policyEntry({ name, type, semantic, ...roles }: PolicyDraft): object {
