@@ -194,6 +194,11 @@ const TO_ROUTER: readonly (readonly [ToRouter, asked?: number])[] = [
     CONTENT_TYPE.createTerminatorV2,
   ],
   [{ type: 'terminator-updated' }, CONTENT_TYPE.updateEdgeTerminator],
+  [{ type: 'terminator-updated' }, CONTENT_TYPE.updateTunnelTerminator],
+  // Routers ask in this form, which is answered by a result.
+  [{ type: 'terminator-updated' }, CONTENT_TYPE.updateTerminator],
+  [{ type: 'refusal', code: 'internal', message: 'no', hint: 'default' }, CONTENT_TYPE.updateTerminator],
+  [{ type: 'refusal', code: 'internal', message: 'busy', hint: 'too-busy' }, CONTENT_TYPE.updateTerminator],
   [{ type: 'certificates', clientCertPem: 'a', serverCertPem: 'b' }],
   [{ type: 'renew-certificates', authorityKeyId: 'k' }],
   [{ type: 'api-sessions-updated', sessions: [{ token: 't', certFingerprints: [], id: 'i', identityId: 'j' }] }],

@@ -3,7 +3,8 @@ import { FrameError } from './frame.ts'
 type Headers = ReadonlyMap<number, Uint8Array>
 
 const MOST_ENTRIES = 128
-const MOST_ENTRY_BYTES = 16_384
+/** As long as the data that a dialer may send along for the application. */
+const MOST_ENTRY_BYTES = 65_536
 const ENCODER = new TextEncoder()
 const DECODER = new TextDecoder()
 
@@ -63,7 +64,7 @@ export function readUint32(headers: Headers, key: number): number | undefined {
   return number
 }
 
-/** Throws a `FrameError` for an invalid list, or a list beyond 128 entries of 16,384 bytes; so do the functions below. */
+/** Throws a `FrameError` for an invalid list, or a list beyond 128 entries of 65,536 bytes; so do the functions below. */
 export function readTextList(headers: Headers, key: number): readonly string[] {
   const reader = new EntryReader(headers.get(key))
   return reader.entries(() => DECODER.decode(reader.bytes()))

@@ -66,8 +66,11 @@ export interface ControlListener {
   close(): Promise<void>
 }
 
-/** An inspection may be answered by the whole data model of a network; a larger frame ends the channel of its router. */
-const FRAME_LIMITS: FrameLimits = { headers: 65_536, body: 32 * 1024 * 1024 }
+/**
+ * An inspection may be answered by the whole data model of a network; a larger frame ends the channel of its router. Requests for circuits
+ * have the tokens and the data of an endpoint in their headers, which deployed routers do not bound.
+ */
+const FRAME_LIMITS: FrameLimits = { headers: 1024 * 1024, body: 32 * 1024 * 1024 }
 /** Milliseconds for a refusal to go out. */
 const REFUSAL_MS = 1000
 const RATE = { perSecond: 2000, burst: 10_000 }

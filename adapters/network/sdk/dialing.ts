@@ -10,7 +10,7 @@ import type { ServiceConnection } from './service-connection.ts'
 
 /** How a service is dialed. */
 export interface DialOptions {
-  /** Data that the host gets along with the connection: up to 64 kB of a form that both agree on. */
+  /** Data that the host gets along with the connection: up to 65,536 bytes of a form that both agree on. More is a `TypeError`. */
   readonly applicationData?: Uint8Array | string
   /** The one host that is meant, of a service whose hosts have names. */
   readonly instance?: string
@@ -39,6 +39,8 @@ export interface Dialer {
 }
 
 const TIMEOUT_MS = 15_000
+/** Bytes of the data for the application: routers and controllers pass on no more. */
+const MOST_DATA_BYTES = 65_536
 /** The most routers that one dial tries. */
 const MOST_ROUTERS = 3
 
@@ -54,8 +56,11 @@ interface Dial {
 
 /** Dials a service. Rejects with a {@link ConnectionFailure}, and with the reason of `signal`. */
 export async function dialService(dialer: Dialer, name: string, options: DialOptions): Promise<ServiceConnection> {
-  const { timeoutMs = TIMEOUT_MS, signal } = options
+  const { timeoutMs = TIMEOUT_MS, signal, applicationData } = options
   signal?.throwIfAborted()
+  const dataBytes = applicationData === undefined ? 0 : Buffer.byteLength(applicationData)
+  if (dataBytes > MOST_DATA_BYTES)
+    throw new TypeError(`dial: applicationData has ${dataBytes} bytes, and may have ${MOST_DATA_BYTES}`)
   return new Promise((resolve, reject) => {
     let isOver = false
     const settle = (work: () => void) => {

@@ -56,9 +56,21 @@ function hintOf(number: number): RetryHint {
   return nameOf(HINT_NUMBERS, number, 'default')
 }
 
+const HINT = {
+  key: HEADER.retryHint,
+  write: (hint: RetryHint) => uint32Header(HINT_NUMBERS[hint]),
+  read: (headers: Frame['headers']) => hintOf(readUint32(headers, HEADER.retryHint) ?? 0),
+} as const
+
 const RESULT: MessageRow<Members<'result'>> = row(CONTENT_TYPE.result, textBody('message'), {
   success: bool(HEADER.success),
 })
+/** A result that answers no update of a terminator. */
+const PLAIN_RESULT = mapped(
+  RESULT,
+  (result: Members<'result'>) => result,
+  (result, { answered }) => (answered === CONTENT_TYPE.updateTerminator ? undefined : result),
+)
 /** A router whose inspection is refused reads that as the answer to it. */
 const INSPECTION_REFUSED = mapped(
   row(CONTENT_TYPE.inspected, fabric.InspectResponse),
@@ -73,11 +85,7 @@ const REFUSAL: MessageRow<Members<'refusal'>> = mapped(
       write: (code: RefusalCode) => uint32Header(REFUSAL_NUMBERS[code]),
       read: (headers: Frame['headers']) => codeOf(readUint32(headers, HEADER.errorCode) ?? 0),
     },
-    hint: {
-      key: HEADER.retryHint,
-      write: (hint: RetryHint) => uint32Header(HINT_NUMBERS[hint]),
-      read: (headers: Frame['headers']) => hintOf(readUint32(headers, HEADER.retryHint) ?? 0),
-    },
+    hint: HINT,
     circuitId: optionalText(HEADER.failedCircuitId),
   }),
   ({ circuitId, ...refusal }) => ({ ...refusal, circuitId }),
@@ -86,16 +94,17 @@ const REFUSAL: MessageRow<Members<'refusal'>> = mapped(
     return circuitId === undefined ? refusal : { ...refusal, circuitId }
   },
 )
-/** The oldest form of a request about a terminator is always answered by a result. */
-const REFUSED_BY_RESULT = mapped(
-  RESULT,
-  ({ message }: Members<'refusal'>) => ({ success: false, message }),
-  () => undefined,
+/** The oldest form of a request about a terminator is always answered by a result. Deployed controllers send no hint with it. */
+const REFUSED_BY_RESULT: MessageRow<Members<'refusal'>> = mapped(
+  row(CONTENT_TYPE.result, textBody('message'), { success: bool(HEADER.success), hint: HINT }),
+  ({ message, hint }) => ({ success: false, message, hint }),
+  ({ success, message, hint }, { answered }) =>
+    answered !== CONTENT_TYPE.updateTerminator || success ? undefined : { code: 'internal', message, hint },
 )
-const UPDATED_BY_RESULT = mapped(
+const UPDATED_BY_RESULT: MessageRow<object> = mapped(
   RESULT,
-  (_: object) => ({ success: true, message: '' }),
-  () => undefined,
+  () => ({ success: true, message: '' }),
+  ({ success }, { answered }) => (answered === CONTENT_TYPE.updateTerminator && success ? {} : undefined),
 )
 const EDGE_TERMINATOR_UPDATED = bare(CONTENT_TYPE.edgeTerminatorUpdated)
 const TUNNEL_TERMINATOR_UPDATED = bare(CONTENT_TYPE.tunnelTerminatorUpdated)
@@ -149,8 +158,10 @@ const MODEL_CHANGES: Body<Omit<Members<'model-changes'>, 'subscriptionId'>> = {
 }
 
 const CODEC = new MessageCodec<ToRouter>({
-  result: oneOf([RESULT], (_, { answered }) => (answered === CONTENT_TYPE.inspect ? INSPECTION_REFUSED : RESULT)),
-  refusal: oneOf([REFUSAL], (_, { answered }) =>
+  result: oneOf([PLAIN_RESULT], (_, { answered }) =>
+    answered === CONTENT_TYPE.inspect ? INSPECTION_REFUSED : PLAIN_RESULT,
+  ),
+  refusal: oneOf([REFUSAL, REFUSED_BY_RESULT], (_, { answered }) =>
     answered === CONTENT_TYPE.updateTerminator ? REFUSED_BY_RESULT : REFUSAL,
   ),
   route: mapped(
@@ -245,10 +256,13 @@ const CODEC = new MessageCodec<ToRouter>({
       return { terminatorId, code: codeOf(errorCode), message, hint }
     },
   ),
-  'terminator-updated': oneOf([EDGE_TERMINATOR_UPDATED, TUNNEL_TERMINATOR_UPDATED], (_, { answered }) => {
-    if (answered === CONTENT_TYPE.updateTerminator) return UPDATED_BY_RESULT
-    return answered === CONTENT_TYPE.updateTunnelTerminator ? TUNNEL_TERMINATOR_UPDATED : EDGE_TERMINATOR_UPDATED
-  }),
+  'terminator-updated': oneOf(
+    [EDGE_TERMINATOR_UPDATED, TUNNEL_TERMINATOR_UPDATED, UPDATED_BY_RESULT],
+    (_, { answered }) => {
+      if (answered === CONTENT_TYPE.updateTerminator) return UPDATED_BY_RESULT
+      return answered === CONTENT_TYPE.updateTunnelTerminator ? TUNNEL_TERMINATOR_UPDATED : EDGE_TERMINATOR_UPDATED
+    },
+  ),
   'validate-terminators': mapped(
     row(CONTENT_TYPE.validateTerminators, fabric.ValidateTerminators),
     ({ terminators, fixInvalid, asksHosts }) => ({

@@ -18,7 +18,8 @@ const PROOF_MS = 5000
 /** Milliseconds between heartbeats, and of silence after which the other process is given up. */
 const BEAT_MS = 5000
 const SILENCE_MS = 15_000
-const FRAME: FrameLimits = { headers: 65_536, body: 32 * 1024 * 1024 }
+/** A message of a router, with room for the name of the router. */
+const FRAME: FrameLimits = { headers: 1024 * 1024 + 4096, body: 32 * 1024 * 1024 }
 const LIMITS: SocketLimits = {
   frame: FRAME,
   outgoing: { bytes: 256 * 1024 * 1024, stallMs: 15_000 },

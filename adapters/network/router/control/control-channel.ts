@@ -31,8 +31,8 @@ export interface RouterIntroduction {
 /** The ALPN protocol of control channels. */
 const CONTROL_PROTOCOL = 'ziti-ctrl'
 const LIMITS: SocketLimits = {
-  // The model of a large network is one message.
-  frame: { headers: 65_536, body: 268_435_456 },
+  // The model of a large network is one message; the data of a host stands in headers.
+  frame: { headers: 1024 * 1024, body: 268_435_456 },
   rate: { perSecond: 10_000_000, burst: 10_000_000 },
   outgoing: { bytes: 67_108_864, stallMs: 15_000 },
 }

@@ -23,7 +23,8 @@ const FINAL: ReadonlySet<string> = new Set([NO_CERTIFICATE, INVALID_TOKEN, EXPIR
 const AUDIENCES = ['openziti', 'native']
 /** How every access token begins; tokens of stored sessions are UUIDs. */
 const JWT_START = 'ey'
-const LONGEST_TOKEN = 16_384
+/** Characters of a token; controllers issue shorter ones. */
+export const LONGEST_TOKEN = 16_384
 /** The most certificates of a chain; no authority issues a longer chain. */
 const LONGEST_CHAIN = 5
 /** Seconds by which the clock of a controller may be ahead. */
@@ -53,6 +54,9 @@ export function readCertificate(chain: readonly Uint8Array[], caPem: string): Pr
     return undefined
   }
 }
+
+/** The refusal of a session whose token is longer than any. It is not passed on: a controller would get it as a header. */
+export const NO_TOKEN: EdgeRefusal = { text: 'the session is invalid', code: EDGE_ERROR['invalid-session'] }
 
 /** Whether a refusal holds for all later announcements. */
 export function isFinal(refusal: string): boolean {
@@ -230,6 +234,7 @@ function signed(issuer: X509Certificate, subject: X509Certificate): boolean {
 /** The reason for which a token cannot be used to bind, by its own claims: its controller judges the rest a moment later. */
 export function sessionObjection({ session }: EdgeClient, message: Frame): EdgeRefusal | undefined {
   const token = textIn(message)
+  if (token.length > LONGEST_TOKEN) return NO_TOKEN
   const [type, apiSessionId] = [claimIn(token, 'z_st'), claimIn(token, 'z_asid')]
   if (type !== '' && type !== 'Bind')
     return { text: 'the session is not for binding', code: EDGE_ERROR['wrong-session-type'] }

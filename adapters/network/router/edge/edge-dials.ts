@@ -7,7 +7,7 @@ import type { Frame } from '../../channel/frame.ts'
 import { readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
 import type { ConnectedController } from '../state/controllers.ts'
 import type { BoundService } from './bound-service.ts'
-import { claimIn } from './edge-admission.ts'
+import { claimIn, LONGEST_TOKEN, NO_TOKEN } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
 import { EdgeConnection } from './edge-connection.ts'
 import type { EdgePosture } from './edge-posture.ts'
@@ -86,6 +86,8 @@ export class EdgeDials {
       const text = 'a dial without service session needs an api session of access tokens'
       return refused({ text, code: EDGE_ERROR['invalid-api-session-type'] })
     }
+    const sessionToken = isV2 ? undefined : textIn(message)
+    if ((sessionToken?.length ?? 0) > LONGEST_TOKEN) return refused(NO_TOKEN)
     const { posture } = this.#parts
     await posture.settled(client)
     const controller = this.#parts.controller()
@@ -94,7 +96,7 @@ export class EdgeDials {
     if (refusal !== undefined) return refused(refusal)
     const request: CircuitRequest = {
       type: 'create-circuit',
-      sessionToken: isV2 ? undefined : textIn(message),
+      sessionToken,
       apiSessionToken: client.token,
       identityId: client.session.identityId,
       serviceId: isV2 ? serviceId : '',

@@ -15,8 +15,11 @@ import type { EdgeClient } from './endpoint.ts'
 
 /** Bytes that an endpoint may send before it is identified. */
 const HELLO_LIMITS: FrameLimits = { headers: 32_768, body: 4096 }
-/** A program of the field that writes megabytes at once sends them as one message. Links take as much. */
-const FRAME_LIMITS: FrameLimits = { headers: 65_536, body: 16 * 1024 * 1024 }
+/**
+ * A program of the field that writes megabytes at once sends them as one message. Data for an application, up to 64 kB, is a header. Links
+ * and control channels take more, so that no message of an endpoint ends them.
+ */
+const FRAME_LIMITS: FrameLimits = { headers: 131_072, body: 16 * 1024 * 1024 }
 /** Bytes beyond which an endpoint that does not read is given up; its senders are slowed down long before. */
 const MOST_QUEUED_BYTES = 16 * 1024 * 1024
 /** Milliseconds for which an endpoint may leave waiting messages unread. */

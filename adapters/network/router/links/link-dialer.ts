@@ -58,7 +58,7 @@ interface HeldLinks {
 /** The cost of a socket of a link. */
 export const LINK_LIMITS: SocketLimits = {
   // The largest message of an endpoint, with room for the additions of routers.
-  frame: { headers: 65_536, body: 16 * 1024 * 1024 },
+  frame: { headers: 262_144, body: 16 * 1024 * 1024 },
   // A fast sender is slowed by its windows; a circuit of small messages has many.
   rate: { perSecond: 10_000_000, burst: 10_000_000 },
   outgoing: { bytes: 67_108_864, stallMs: 15_000, carriesCircuits: true },

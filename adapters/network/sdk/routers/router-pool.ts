@@ -146,8 +146,8 @@ export class RouterPool {
 const CONNECT_MS = 10_000
 /** Milliseconds without traffic after which the system probes the router's machine. */
 const KEEP_ALIVE_MS = 15_000
-/** The most bytes of one message: a peer that sends more is no router. */
-const FRAME_LIMITS = { headers: 65_536, body: 16 * 1024 * 1024 }
+/** The most bytes of one message: a peer that sends more is no router. Routers add to the headers of the other end. */
+const FRAME_LIMITS = { headers: 1024 * 1024, body: 16 * 1024 * 1024 }
 const SOCKET_LIMITS = {
   frame: FRAME_LIMITS,
   // Writers wait long before this: it is reached by ten thousand connections that each have one message under way.
