@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Agent, request as open } from 'node:https'
 import { buffer } from 'node:stream/consumers'
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
+import { checkControllerCertificate } from './controller-certificate.ts'
 
 /** The authorities that a client trusts, and its own certificate for TLS; all PEM. */
 export interface HttpsFetchOptions {
@@ -30,7 +31,8 @@ const OPTIONS: OptionRules<HttpsFetchOptions> = {
  * followed. An answer is read whole before the promise resolves, except a stream of events, which is delivered as it arrives until its body
  * or the request is cancelled.
  *
- * The promise rejects with the error of Node when the controller is unreachable or untrusted, and with the reason of the request's `signal`
+ * The promise rejects with the error of Node when the controller is unreachable or untrusted, for a server with the certificate of a router
+ * (`ERR_TLS_CERT_ALTNAME_INVALID`), and with the reason of the request's `signal`
  * when that is aborted.
  *
  * @example
@@ -40,7 +42,7 @@ const OPTIONS: OptionRules<HttpsFetchOptions> = {
  */
 export function httpsFetch(options: HttpsFetchOptions = {}): (request: Request) => Promise<Response> {
   checkOptions('httpsFetch', options, OPTIONS)
-  const agent = new Agent({ ...options, keepAlive: true })
+  const agent = new Agent({ ...options, keepAlive: true, checkServerIdentity: checkControllerCertificate })
   return async (request) => {
     const { method, url, signal } = request
     const body = Buffer.from(await request.arrayBuffer())

@@ -12,6 +12,7 @@ import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.t
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { boolHeader, readBool, readText, textHeader, uint64Header } from '../../channel/header-values.ts'
+import { checkControllerCertificate } from '../../enrollment/controller-certificate.ts'
 import { routerSide } from '../../fabric/index.ts'
 import type { TracedChannel } from '../state/channel-traces.ts'
 import type { ConnectedController, ControllerListener } from '../state/controllers.ts'
@@ -248,7 +249,7 @@ export async function dialController(
     const hello = { contentType: CONTENT_TYPE.hello, sequence: -1, headers, body: [textHeader(routerId)] }
     const { socket, frame } = await dialSocket({
       ...{ address, alpn: CONTROL_PROTOCOL, limits: LIMITS, hello },
-      credentials,
+      ...{ credentials, checkServerIdentity: checkControllerCertificate },
     })
     const id = readText(frame.headers, HEADER.id) ?? ''
     const capabilities = decodeMask(frame.headers.get(HEADER.helloCapabilities) ?? new Uint8Array(0))
