@@ -1,11 +1,12 @@
 import { createConnection, createServer, type Socket } from 'node:net'
+import { duplexPair } from 'node:stream'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Channel } from '../../adapters/network/channel/channel.ts'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { ChannelSocket } from '../../adapters/network/channel/channel-socket.ts'
 import { Conversation, NoAnswer } from '../../adapters/network/channel/conversation.ts'
-import type { Frame } from '../../adapters/network/channel/frame.ts'
+import { encodeFrame, type Frame } from '../../adapters/network/channel/frame.ts'
 
 const FRAME = { headers: 65_536, body: 1024 * 1024 }
 const LIMITS = {
@@ -114,6 +115,63 @@ describe.each([
     await expect(last).rejects.toEqual(new NoAnswer('closed'))
     await expect(asking.ask(request, 5000)).rejects.toThrow('the channel is closed')
   })
+
+  it('tells a listener that comes behind its end', async () => {
+    const [left, right] = await open()
+    const over = new Promise<void>((resolve) => right.listen({ ...NOBODY, onClose: resolve }))
+    left.destroy()
+    await over
+    await new Promise<void>((resolve) => right.listen({ ...NOBODY, onClose: resolve }))
+  })
+
+  it('brings nothing more once its listener has destroyed it', async () => {
+    const [left, right] = await open()
+    const heard: number[] = []
+    const over = new Promise<void>((resolve) => {
+      right.listen({
+        onMessage: ({ sequence }) => {
+          heard.push(sequence)
+          right.destroy()
+        },
+        onClose: resolve,
+      })
+    })
+    for (const sequence of [1, 2, 3]) left.send(message(sequence, Uint8Array.of(sequence)))
+    await over
+    expect(heard).toEqual([1])
+  })
+})
+
+it('a socket that its listener paused stays paused when a flood is over, and one that is resumed waits for that', async () => {
+  const [left, own] = duplexPair()
+  const right = new ChannelSocket(own, { ...LIMITS, rate: { perSecond: 10, burst: 0 } }, FRAME, NOBODY)
+  const [heard, troubles]: [number[], string[]] = [[], []]
+  const first = new Promise<void>((resolve) => {
+    right.listen({
+      ...NOBODY,
+      onMessage: ({ sequence }) => {
+        heard.push(sequence)
+        right.pause()
+        resolve()
+      },
+      onTrouble: (what) => void troubles.push(what),
+    })
+  })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    left.write(Buffer.concat([1, 2, 3].flatMap((sequence) => encodeFrame(message(sequence, Uint8Array.of(sequence))))))
+    await first
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([heard, troubles]).toEqual([[1], ['flood']])
+    right.resume()
+    await vi.waitFor(() => expect(heard).toEqual([1, 2]))
+    right.resume()
+    await vi.advanceTimersByTimeAsync(1)
+    expect(heard).toEqual([1, 2])
+  } finally {
+    vi.useRealTimers()
+  }
+  right.destroy()
 })
 
 it('a socket gives out nothing while it is paused, also of what came in one piece, and then to who listens by then', async () => {

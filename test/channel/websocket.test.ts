@@ -1,7 +1,7 @@
 import { duplexPair } from 'node:stream'
 import { expect, it, vi } from 'vitest'
 import { ChannelSocket } from '../../adapters/network/channel/channel-socket.ts'
-import type { Frame } from '../../adapters/network/channel/frame.ts'
+import { encodeFrame, type Frame } from '../../adapters/network/channel/frame.ts'
 import { WebSocketStream } from '../../adapters/network/channel/websocket-stream.ts'
 import { message } from '../support/operator-client.ts'
 
@@ -64,4 +64,25 @@ it('a client that closes is answered, and the channel is over', async () => {
   client.resume()
   client.write(message(Buffer.from([3, 0xe8]), 0x88))
   await vi.waitFor(() => expect(onClose).toHaveBeenCalledOnce())
+})
+
+it('a client that is not read for minutes is no silent client', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  try {
+    const { client, channel, received, onClose } = connected()
+    channel.pause()
+    client.resume()
+    const frame = Buffer.concat(encodeFrame(frameOf(100_000)))
+    for (let sent = 0; sent < 4; sent += 1) client.write(message(frame))
+    // As much as waits at each of the streams is on the way, and the rest waits at the client.
+    await vi.waitFor(() => expect(client.writableLength).toBeGreaterThan(100_000))
+    await vi.advanceTimersByTimeAsync(300_000)
+    expect(onClose).not.toHaveBeenCalled()
+    channel.resume()
+    await vi.waitFor(() => expect(received.length).toBe(4))
+    await vi.advanceTimersByTimeAsync(90_000)
+    expect(onClose).toHaveBeenCalledOnce()
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -82,7 +82,7 @@ describe('a circuit begins', () => {
   it('by an announcement of its client, once', () => {
     const { end, left, write } = endOf('initiator')
     expect(write('early')).toBe(false)
-    expect([left(), end.waitingBytes, end.isQuiet]).toEqual([[], 5, false])
+    expect([left(), end.waitingBytes, end.isQuiet]).toEqual([[], cost(5), false])
     end.start(70_000)
     end.start(70_000)
     const none = { circuitId: 'c', flags: 0, sentAt: 4464 }
@@ -272,7 +272,8 @@ describe('a direction ends', () => {
     expect(write('lost')).toBe(true)
     expect(confirm()).toEqual([0, 1])
     expect(left()).toMatchObject([{ sequence: 2 }, { sequence: 3, flags: PAYLOAD_FLAG.endOfInput, items: new Map() }])
-    expect(calls.writable).toBe(1)
+    // Its writer may hold others up until the last chunk has gone.
+    expect(calls.writable).toBe(2)
   })
 
   it('and the other one goes on', () => {
@@ -285,15 +286,35 @@ describe('a direction ends', () => {
   })
 
   it('without a word more where the peer reads no longer', () => {
-    const { end, hear, read, left, confirm, write } = endOf('initiator')
+    const { end, hear, read, left, confirm, write, calls } = endOf('initiator')
     end.start(0)
     confirm()
     write('x'.repeat(1100))
     write('waits')
+    const before = calls.writable
     hear({ flags: PAYLOAD_FLAG.writeFailed, body: 'a' })
-    expect([read(), end.heldBytes, end.waitingBytes]).toEqual([['data a'], 0, 0])
+    expect([read(), end.heldBytes, end.waitingBytes, calls.writable - before]).toEqual([['data a'], 0, 0, 1])
     left()
     expect([write('lost'), left()]).toEqual([true, []])
+  })
+})
+
+describe('a writer that waits for room', () => {
+  it('is told at once when the peer ends the circuit, and not when the end has lingered', () => {
+    const { end, hear, read, write, calls, over } = endOf('initiator')
+    end.start(0)
+    write('x'.repeat(1100))
+    for (const word of ['waits', 'waits too']) expect(write(word)).toBe(false)
+    const before = calls.writable
+    hear({ flags: PAYLOAD_FLAG.circuitEnd })
+    expect([read(), end.waitingBytes, calls.writable - before, over]).toEqual([['closed'], 0, 1, []])
+  })
+
+  it('is counted by what its chunks cost, those without a body too', () => {
+    const { end } = endOf('terminator')
+    const flags = new Map([[PAYLOAD_ITEM.edgeFlags, Uint8Array.of(2, 0, 0, 0)]])
+    for (let count = 0; count < 1000; count += 1) end.write({ items: flags, body: new Uint8Array(0) }, 0)
+    expect(end.waitingBytes).toBe(1000 * (cost(0) + cost(4)))
   })
 })
 

@@ -44,7 +44,8 @@ class PairedChannel implements Channel {
 
   listen(listener: ChannelListener): void {
     this.#listener = listener
-    this.#deliverSoon()
+    if (this.#isClosed) queueMicrotask(() => listener.onClose())
+    else this.#deliverSoon()
   }
 
   pause(): void {

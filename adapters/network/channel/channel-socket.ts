@@ -59,6 +59,8 @@ export class ChannelSocket implements Channel {
   readonly #lifetime = new Lifetime('the socket is closed')
   #isEnding = false
   #isPaused = false
+  /** The peer sent too much, and is read again when its time has come, whether its listener has paused it or not. */
+  #isFlooded = false
   #isDelivering = false
   /** Frames that were delivered in this turn of the event loop, and a few of turns before that had few. */
   #inTurn = 0
@@ -95,12 +97,14 @@ export class ChannelSocket implements Channel {
 
   listen(listener: ChannelListener): void {
     this.#listener = listener
+    // It may have ended while its new listener was being made.
+    if (!this.#lifetime.isOpen) queueMicrotask(() => listener.onClose())
   }
 
   /** The peer is known from now on: it may send more, to another listener. */
   admit(limits: FrameLimits, listener: ChannelListener): void {
     this.#reader.allow(limits)
-    this.#listener = listener
+    this.listen(listener)
   }
 
   send(frame: Frame): void {
@@ -115,12 +119,21 @@ export class ChannelSocket implements Channel {
 
   resume(): void {
     this.#isPaused = false
-    if (this.#isResting) return
+    this.#goOn()
+  }
+
+  /** Reads again, if nothing else holds it up. */
+  #goOn(): void {
+    if (this.#isHeldUp) return
     this.#socket.resume()
     queueMicrotask(() => {
       this.#deliver()
-      if (this.#isGone && !this.#isPaused && !this.#isResting) this.#over()
+      if (this.#isGone && !this.#isHeldUp) this.#over()
     })
+  }
+
+  get #isHeldUp(): boolean {
+    return this.#isPaused || this.#isResting || this.#isFlooded
   }
 
   /** Closes at once. */
@@ -133,6 +146,7 @@ export class ChannelSocket implements Channel {
   /** Closes when all frames have gone out and the peer has closed too, or after a second. Frames that still arrive are ignored. */
   close(): void {
     this.#isEnding = true
+    this.#isFlooded = false
     this.#outgoing.end()
     this.resume()
     runtime.timer(ENDING_MS, () => this.#socket.destroy())
@@ -146,11 +160,11 @@ export class ChannelSocket implements Channel {
   }
 
   #deliver(): void {
-    if (this.#isDelivering || this.#isResting) return
+    if (this.#isDelivering || this.#isHeldUp) return
     this.#isDelivering = true
     let frames = 0
     try {
-      while (this.#lifetime.isOpen && !this.#isEnding && !this.#isPaused && !this.#isResting) {
+      while (this.#lifetime.isOpen && !this.#isEnding && !this.#isDestroyed && !this.#isHeldUp) {
         const frame = this.#next()
         if (frame === undefined) break
         frames += 1
@@ -163,8 +177,13 @@ export class ChannelSocket implements Channel {
     const waitMs = frames === 0 ? 0 : this.#allowance.take(frames, this.heardAt)
     if (waitMs === 0) return
     this.#listener.onTrouble?.('flood')
-    this.pause()
-    runtime.timer(waitMs, () => this.resume())
+    if (this.#isEnding || this.#isDestroyed) return
+    this.#isFlooded = true
+    this.#socket.pause()
+    runtime.timer(waitMs, () => {
+      this.#isFlooded = false
+      this.#goOn()
+    })
   }
 
   #count(): void {
@@ -183,7 +202,7 @@ export class ChannelSocket implements Channel {
     this.#socket.pause()
     runtime.later(() => {
       this.#isResting = false
-      if (!this.#isPaused) this.resume()
+      this.#goOn()
     })
   }
 
@@ -203,8 +222,7 @@ export class ChannelSocket implements Channel {
   }
 
   #closed(): void {
-    const isWaiting = this.#isPaused || this.#isResting
-    this.#isGone = isWaiting && !this.#isEnding && !this.#isDestroyed && this.#hasMore()
+    this.#isGone = this.#isHeldUp && !this.#isEnding && !this.#isDestroyed && this.#hasMore()
     if (!this.#isGone) this.#over()
   }
 

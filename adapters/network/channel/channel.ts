@@ -30,7 +30,7 @@ export interface Channel {
   readonly queuedBytes: number
   /** The part of them that waits for the turns of the connection or circuit of a message. Absent where all messages are in one line. */
   queuedBytesOf?(message: Frame): number
-  /** Sets the receiver of all later messages. */
+  /** Sets the receiver of all later messages. If the channel is over, it hears so. */
   listen(listener: ChannelListener): void
   /** Reads nothing until `resume`; that slows the peer down. */
   pause(): void

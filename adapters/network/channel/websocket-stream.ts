@@ -102,6 +102,8 @@ export class WebSocketStream extends Duplex {
   }
 
   #ping(): void {
+    // A client that is not read is not heard either.
+    if (this.#socket.isPaused()) this.#heardAt = runtime.monotonic()
     if (runtime.monotonic() - this.#heardAt > SILENCE_MS) this.destroy()
     else this.#control(OPCODE.ping, new Uint8Array())
   }

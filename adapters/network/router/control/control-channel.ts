@@ -207,7 +207,8 @@ export class ControlChannel implements ConnectedController {
   }
 
   #beat(): void {
-    if (runtime.monotonic() - this.#heardAt > SILENT_MS) {
+    // A model of many megabytes takes its time on a slow way.
+    if (runtime.monotonic() - this.#socket.heardAt > SILENT_MS) {
       this.#socket.destroy()
       return
     }

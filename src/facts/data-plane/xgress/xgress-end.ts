@@ -21,7 +21,7 @@ export interface XgressOwner {
   acknowledgement(acknowledgement: Acknowledgement): void
   /** {@link XgressEnd.read} has something. */
   readable(): void
-  /** Called when all written chunks have been sent. */
+  /** Called when all written chunks have been sent, or are dropped because the peer takes nothing more. */
   writable(): void
   /** Called when the end neither sends nor accepts anything any more. */
   over(reason: EndReason): void
@@ -101,7 +101,7 @@ export class XgressEnd {
     return this.#isOver || (this.#output.isStarted && !isEnding && !isOwing && this.#output.isIdle)
   }
 
-  /** Written bytes that wait for room: a writer must pause while there are many. */
+  /** Written bytes that wait for room, with the cost of keeping each chunk: a writer must pause while there are many. */
   get waitingBytes(): number {
     return this.#output.waitingBytes
   }

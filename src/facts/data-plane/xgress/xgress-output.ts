@@ -2,6 +2,7 @@ import {
   type Acknowledgement,
   type Chunk,
   type CircuitSide,
+  costOf,
   EDGE_FIN,
   PAYLOAD_FLAG,
   PAYLOAD_ITEM,
@@ -13,7 +14,7 @@ import { Sender, type SenderLimits } from './sender.ts'
 /** The owner of an output. */
 interface OutputOwner {
   payload(payload: Payload): void
-  /** Called when all written chunks have been sent. */
+  /** Called when all written chunks have been sent, or are dropped. */
   writable(): void
   /** Called when no sequence number is left for a further payload. */
   exhausted(): void
@@ -55,7 +56,7 @@ export class XgressOutput {
     return this.#isStarted
   }
 
-  /** Written bytes that wait for room. */
+  /** Written bytes that wait for room, as {@link costOf} counts them: a flood of small chunks costs memory too. */
   get waitingBytes(): number {
     return this.#waitingBytes
   }
@@ -97,7 +98,7 @@ export class XgressOutput {
   write(chunk: Chunk, now: number): boolean {
     if (this.#state !== 'open') return true
     this.#waiting.push(chunk)
-    this.#waitingBytes += chunk.body.length
+    this.#waitingBytes += costOf(chunk)
     this.pump(now)
     return this.#waiting.length === 0
   }
@@ -144,9 +145,12 @@ export class XgressOutput {
 
   /** Drops waiting chunks: the peer accepts nothing more. */
   drop(): void {
+    const hadWaiting = this.#waiting.length > 0
     this.#forgetWaiting()
     this.#state = 'finished'
     this.#sender.discard()
+    // Its writer waits for room, and would wait until the end is over.
+    if (hadWaiting) this.#owner.writable()
   }
 
   /** Stops the output for good. */
@@ -171,13 +175,13 @@ export class XgressOutput {
     if (this.#sender.isExhausted) this.#owner.exhausted()
     if (this.#waiting.length > 0 || this.#isOver) return
     if (maySend()) this.#sendEnd(now)
-    if (hadWaiting && this.#state === 'open') this.#owner.writable()
+    if (hadWaiting) this.#owner.writable()
   }
 
   #takeNext(): Chunk {
     const chunk = this.#waiting[this.#nextWaiting] ?? NOTHING
     this.#nextWaiting += 1
-    this.#waitingBytes -= chunk.body.length
+    this.#waitingBytes -= costOf(chunk)
     if (this.#nextWaiting === this.#waiting.length || this.#nextWaiting > 1024) {
       this.#waiting = this.#waiting.slice(this.#nextWaiting)
       this.#nextWaiting = 0
