@@ -112,6 +112,11 @@ export class FairGate {
     return this.#waiting
   }
 
+  /** The same of one party. */
+  waitingOf(party: string): number {
+    return this.#parties.get(party)?.length ?? 0
+  }
+
   /** Reports whether nothing runs or waits. */
   get isIdle(): boolean {
     return this.#taken === 0

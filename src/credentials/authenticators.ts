@@ -27,7 +27,7 @@ import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.
 import { trustedCertificate } from './certificate-holder.ts'
 import { insertInvitation, inviteToEnroll, refuseInvited } from './enrollment-tokens.ts'
 import { endApiSessions, endLoginsUnderWay } from './login-basis.ts'
-import { requirePasswordRate } from './login-rate-limits.ts'
+import { networkOfCall, requirePasswordRate } from './login-rate-limits.ts'
 import { admitPassword, newAuthenticator, newPasswordHash } from './new-authenticator.ts'
 import { recordWrongPassword } from './wrong-passwords.ts'
 
@@ -128,7 +128,8 @@ export class Authenticators {
     if (known.method !== 'updb') throw new ControllerError('CAN_NOT_UPDATE_AUTHENTICATOR')
     await requirePasswordRate(this.#context.rateLimiters, call.remoteAddress, known.username ?? '')
     const now = this.#context.clock.now()
-    if (!(await this.#context.passwordHasher.verify(currentPassword, known.passwordHash ?? undefined))) {
+    const verifier = known.passwordHash ?? undefined
+    if (!(await this.#context.passwordHasher.verify(currentPassword, verifier, networkOfCall(call)))) {
       await recordWrongPassword(this.#context, known, authPolicy.primary.updb, now)
       throw wrongCurrentPassword()
     }

@@ -1,5 +1,6 @@
 import { networkOf } from '../base/addresses.ts'
 import { TooManyAttempts } from '../base/errors.ts'
+import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import type { RateLimiter, RateLimiters } from '../ports/runtime.ts'
 
@@ -22,6 +23,11 @@ export async function requirePasswordRate(
 ): Promise<void> {
   await requireRateFor(passwordsByAddress, address)
   await requireRate(passwordsByUsername, username)
+}
+
+/** The network of a caller, for whose passwords those of other networks do not wait; undefined without a known address. */
+export function networkOfCall({ remoteAddress }: Pick<Call, 'remoteAddress'>): string | undefined {
+  return remoteAddress === undefined ? undefined : networkOf(remoteAddress)
 }
 
 /** The rates at which callers may send requests at all. Error of both: `SERVER_TOO_MANY_REQUESTS`. */

@@ -10,7 +10,7 @@ import {
 } from '../credentials/certificate-holder.ts'
 import { tokenHolder } from '../credentials/external-logins.ts'
 import { certificateBasis, LostBasis, passwordBasis, signerBasis } from '../credentials/login-basis.ts'
-import { requirePasswordRate } from '../credentials/login-rate-limits.ts'
+import { networkOfCall, requirePasswordRate } from '../credentials/login-rate-limits.ts'
 import { admitPassword } from '../credentials/new-authenticator.ts'
 import { recordWrongPassword } from '../credentials/wrong-passwords.ts'
 import { isDisabled } from '../facts/authority/authority.rules.ts'
@@ -71,7 +71,8 @@ export class Authentication<Begun> {
    *
    * @throws {ControllerError} COULD_NOT_VALIDATE when one of the two is missing.
    * @throws {ControllerError} INVALID_AUTH when they are refused.
-   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS when the address or the username is tried too often.
+   * @throws {ControllerError} SERVER_TOO_MANY_REQUESTS when the address or the username is tried too often,
+   *   or too many passwords of the network wait.
    *
    * @example
    * const caller = await engine.authentication.byPassword({ by: 'anonymous' }, 'alice', 'password')
@@ -156,7 +157,7 @@ export class Authentication<Begun> {
     const { storage, passwordHasher, clock } = this.#context
     const found = await storage.read((tx) => this.#credentials(tx, 'username', username))
     const verifier = found?.authenticator.passwordHash ?? undefined
-    const valid = await passwordHasher.verify(password, verifier)
+    const valid = await passwordHasher.verify(password, verifier, networkOfCall(call))
     if (found === undefined) throw new Refusal('unknown username')
     const { authenticator, identity, authPolicy } = found
     this.#refuseDisabled(identity)

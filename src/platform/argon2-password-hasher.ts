@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from '../base/bytes.ts'
-import { Gate } from '../concurrency/gate.ts'
+import { TooManyAttempts } from '../base/errors.ts'
+import { FairGate } from '../concurrency/gate.ts'
 import { runtime } from '../concurrency/process-runtime.ts'
 import type { PasswordHasher } from '../ports/credentials.ts'
 
@@ -91,7 +92,7 @@ export async function findNativeArgon2id(): Promise<Argon2id | undefined> {
 }
 
 export interface PasswordHasherOptions {
-  /** Hashes that run at once; further hashes wait for their turn. Default: the number of cores, at most 4. */
+  /** Hashes that run at once; further hashes wait, and callers take turns. Default: the number of cores, at most 4. */
   readonly parallel?: number
   /** Default: the runtime's own Argon2id (Node 24.7 and later), else WebAssembly. */
   readonly argon2id?: Argon2id
@@ -107,33 +108,42 @@ function usualParallel(): number {
   return Math.min(globalThis.navigator?.hardwareConcurrency ?? 2, 4)
 }
 
+/** Passwords of one network that wait to be judged; and when a caller of it may try again after one too many, in ms. */
+const MAX_WAITING = 1000
+const RETRY_AFTER_MS = 1000
+
 /** Stands in for the verifier of an unknown user: it takes as long as a real verifier, and no password matches. */
 const DUMMY: Verifier = { cost: COST, salt: new Uint8Array(SALT_LENGTH), hash: new Uint8Array(HASH_LENGTH) }
 
 /**
  * Hashes passwords with Argon2id and verifies them against any Argon2id PHC string up to 64 MiB and 10 passes. The empty
- * password cannot be hashed (throws) and never verifies, because not every Argon2 implementation takes it.
+ * password cannot be hashed (throws) and never verifies, because not every Argon2 implementation takes it. Networks take turns, so that
+ * a flood of logins from one delays a login from another by one hash. Error for one password too many that would wait:
+ * `SERVER_TOO_MANY_REQUESTS`.
  */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
-  const gate = new Gate(options.parallel ?? usualParallel())
+  const gate = new FairGate(options.parallel ?? usualParallel())
   let chosen: Promise<Argon2id> | undefined
-  const derive: Argon2id = async (input) => {
+  const derive = async (input: Argon2idInput, by: string): Promise<Uint8Array> => {
     chosen ??= options.argon2id ? Promise.resolve(options.argon2id) : chooseArgon2id()
     const argon2id = await chosen
-    return gate.run(() => argon2id(input))
+    if (by !== '' && gate.waitingOf(by) >= MAX_WAITING) {
+      throw new TooManyAttempts(RETRY_AFTER_MS, 'SERVER_TOO_MANY_REQUESTS')
+    }
+    return gate.run(by, 1, () => argon2id(input))
   }
 
   return {
     hash: async (password) => {
       if (password === '') throw new Error('the empty password cannot be hashed')
       const salt = runtime.bytes(SALT_LENGTH)
-      const hash = await derive({ password: utf8(password), salt, cost: COST, length: HASH_LENGTH })
+      const hash = await derive({ password: utf8(password), salt, cost: COST, length: HASH_LENGTH }, '')
       return writeVerifier({ cost: COST, salt, hash })
     },
-    verify: async (password, verifier) => {
+    verify: async (password, verifier, by = '') => {
       const found = verifier === undefined ? undefined : readVerifier(verifier)
       const { hash, ...parameters } = found ?? DUMMY
-      const derived = await derive({ password: utf8(password || ' '), ...parameters, length: hash.length })
+      const derived = await derive({ password: utf8(password || ' '), ...parameters, length: hash.length }, by)
       return equalSecrets(derived, hash) && found !== undefined && password !== ''
     },
     needsRehash: (verifier) => {

@@ -55,9 +55,10 @@ export interface PasswordHasher {
   hash(password: string): Promise<string>
   /**
    * Reports whether `password` belongs to `verifier`. Without a verifier it spends the same time as with one and
-   * answers `false`, so that a caller cannot tell an unknown user from a wrong password.
+   * answers `false`, so that a caller cannot tell an unknown user from a wrong password. `by` is the network of the caller, where it is
+   * known: a flood of passwords from one network should not delay those from others.
    */
-  verify(password: string, verifier: string | undefined): Promise<boolean>
+  verify(password: string, verifier: string | undefined, by?: string): Promise<boolean>
   /** Reports whether `verifier` differs in its parameters from those of {@link hash} now, and must be replaced. */
   needsRehash(verifier: string): boolean
 }

@@ -90,6 +90,60 @@ describe('A5: 500 logins at once', () => {
   })
 })
 
+/** Hashes that run one at a time, and from `hold` to `release` not at all. */
+function steppedHashes() {
+  const held: PromiseWithResolvers<void>[] = []
+  const argon2id: Argon2id = async ({ length }) => {
+    await held.at(-1)?.promise
+    return new Uint8Array(length)
+  }
+  const hold = () => void held.push(Promise.withResolvers())
+  const release = () => held.at(-1)?.resolve()
+  const hasher = createPasswordHasher({ argon2id, parallel: 1 })
+  let asked = 0
+  const all = Promise.withResolvers<void>()
+  const verify: typeof hasher.verify = (...judged) => {
+    asked += 1
+    if (asked === LOGINS) all.resolve()
+    return hasher.verify(...judged)
+  }
+  return { hold, release, everyoneAsked: all.promise, passwordHasher: { ...hasher, verify } }
+}
+
+/** A thousand that wait, one that is judged, one too many, and one from another network. */
+const LOGINS = 1003
+
+describe('a flood of logins from one network', () => {
+  const logins = (mounted: Awaited<ReturnType<typeof mount>>) => (remoteAddress: string, username: string) => {
+    const path = `https://controller.test:1280${CLIENT}/authenticate?method=password`
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ username, password: 'wrong-one' })
+    return mounted.controller.fetch(new Request(path, { method: 'POST', headers, body }), { remoteAddress })
+  }
+
+  it('delays a login from another network by one hash, and ends at a thousand that wait', async () => {
+    const { hold, release, everyoneAsked, passwordHasher } = steppedHashes()
+    const mounted = await mount({ passwordHasher })
+    hold()
+    const from = logins(mounted)
+    const order: string[] = []
+    const told = async (address: string, username: string) => {
+      const { status, headers } = await from(address, username)
+      order.push(address)
+      return [status, headers.get('retry-after')]
+    }
+    const flood = Array.from({ length: LOGINS - 1 }, (_, n) => told('192.0.2.1', `user-${n}`))
+    const refused = await Promise.race(flood)
+    expect(refused).toEqual([429, '1'])
+    const other = told('198.51.100.7', 'somebody')
+    await everyoneAsked
+    release()
+    expect(await other).toEqual([401, null])
+    expect(order.length).toBeLessThan(20)
+    expect((await Promise.all(flood)).filter(([status]) => status === 429)).toHaveLength(1)
+  })
+})
+
 describe('a verifier of a deployed controller', () => {
   it('lets in, and is replaced', async () => {
     const mounted = await mount({ passwordHasher: createPasswordHasher() })
