@@ -7,6 +7,7 @@ import { EDGE_HEADER, EDGE_TYPE } from '../../adapters/network/channel/edge-mess
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import { boolHeader, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { RouterChannel } from '../../adapters/network/sdk/routers/router-channel.ts'
+import type { RouterBind } from '../../adapters/network/sdk/routers/router-requests.ts'
 import type { ServiceConnection } from '../../adapters/network/sdk/service-connection.ts'
 
 /** A router that admits everybody and says then what a test wants. */
@@ -48,6 +49,14 @@ async function connected({ announces = false } = {}) {
 
 const DIAL = {
   ...{ service: 'wiki', sessionToken: 'session', isEncrypted: false, callerName: 'me', timeoutMs: 2000 },
+}
+
+const BIND: RouterBind = {
+  ...{ service: 'wiki', sessionToken: 'session', keys: undefined, listenerId: 'listener', timeoutMs: 2000 },
+  judge: () => undefined,
+  hasRoom: () => true,
+  accept: () => undefined,
+  onEnd: () => undefined,
 }
 
 const header = fc.tuple(
@@ -177,5 +186,51 @@ describe('a router that says what it likes', () => {
     }
     expect(theirs.queuedBytes).toBe(0)
     channel.close()
+  })
+
+  it('hosts nothing where it answers a bind too late', async () => {
+    const { channel, heard } = await connected()
+    await expect(channel.bind({ ...BIND, timeoutMs: 20 })).rejects.toMatchObject({ code: 'TIMED_OUT' })
+    await expect.poll(() => heard.map(({ contentType }) => contentType)).toContain(EDGE_TYPE.unbind)
+    expect(channel.isIdle).toBe(true)
+  })
+
+  it('brings no caller to a host that was still judging when it gave the dial up', async () => {
+    const { channel, heard, send, reply, answerBy } = await connected()
+    answerBy((frame) => {
+      if (frame.contentType === EDGE_TYPE.bind) reply(frame, EDGE_TYPE.stateConnected)
+    })
+    let decide: () => void = () => undefined
+    const judged: string[] = []
+    const accepted: ServiceConnection[] = []
+    await channel.bind({
+      ...BIND,
+      judge: ({ claimedName }) => {
+        judged.push(claimedName)
+        return claimedName === 'slow'
+          ? new Promise<undefined>((resolve) => (decide = () => resolve(undefined)))
+          : undefined
+      },
+      accept: (connection) => void accepted.push(connection),
+    })
+    const bindId = readUint32(
+      heard.find(({ contentType }) => contentType === EDGE_TYPE.bind)?.headers ?? new Map(),
+      1000,
+    )
+    const dial = (id: number, name: string) =>
+      send(EDGE_TYPE.dial, [
+        [EDGE_HEADER.connection, uint32Header(bindId ?? 0)],
+        [EDGE_HEADER.assignedConnection, uint32Header(id)],
+        [EDGE_HEADER.callerName, textHeader(name)],
+      ])
+    dial(0x80_00_00_01, 'slow')
+    await expect.poll(() => judged).toEqual(['slow'])
+    send(EDGE_TYPE.stateClosed, [[EDGE_HEADER.connection, uint32Header(0x80_00_00_01)]])
+    dial(0x80_00_00_02, 'quick')
+    await expect.poll(() => accepted.length).toBe(1)
+    decide()
+    // A further dial is decided behind it.
+    dial(0x80_00_00_03, 'last')
+    await expect.poll(() => accepted.map(({ caller }) => caller?.claimedName)).toEqual(['quick', 'last'])
   })
 })

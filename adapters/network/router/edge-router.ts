@@ -201,7 +201,7 @@ export class EdgeRouter implements CircuitHost {
       case 'edge-hello':
         return this.#hello
       case 'api-sessions-added':
-        this.#model.takeSessions(message)
+        this.#model.takeSessions(message, controller.id)
         return undefined
       case 'api-sessions-updated':
         this.#model.updateSessions(message.sessions)

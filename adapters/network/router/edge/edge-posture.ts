@@ -86,7 +86,7 @@ export class EdgePosture {
     const now = this.#parts.now()
     const timed = reports.map(({ facts, at = now, totpToken }) => ({ facts, at: Math.min(at, now), totpToken }))
     // A controller that judges posture itself knows a second factor before its token exists.
-    if (!this.isJudge) return this.#handedOn.report(reporter, timed, bytes.length)
+    if (!this.isJudge) return this.#handedOn.report(reporter, timed)
     for (const { facts, at, totpToken } of timed) {
       if (totpToken === undefined) this.#report(session.id, facts, at)
       else this.#passed(session.id, await this.#confirmedAt(session, totpToken))

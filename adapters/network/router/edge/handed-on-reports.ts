@@ -20,7 +20,8 @@ interface Watched {
   /** The channel that reported last. */
   reporter: Reporter
   /** Facts that no controller has taken yet, each once. */
-  readonly waiting: Map<string, ReportedFacts>
+  readonly waiting: Map<string, ReportedFacts & { readonly bytes: number }>
+  /** Their bytes: a fact that a later one replaces counts no more. */
   waitingBytes: number
   readonly asking: Gate
   /** The next question. */
@@ -44,16 +45,16 @@ export class HandedOnReports {
   }
 
   /** Hands on the reports of an endpoint; resolves when they are judged, or no controller takes them. */
-  report(reporter: Reporter, reports: readonly ReportedFacts[], bytes: number): Promise<void> {
+  report(reporter: Reporter, reports: readonly ReportedFacts[]): Promise<void> {
     const watched = this.#watch(reporter)
-    if (watched.waitingBytes + bytes <= MOST_BYTES) {
-      for (const report of reports) {
-        for (const [key, facts] of apart(report.facts)) {
-          watched.waiting.delete(key)
-          if (watched.waiting.size < MOST_FACTS) watched.waiting.set(key, { facts, at: report.at })
-        }
+    for (const { facts: all, at } of reports) {
+      for (const [key, facts] of apart(all)) {
+        forgetFact(watched, key)
+        const bytes = key.length + JSON.stringify(facts).length
+        if (watched.waiting.size >= MOST_FACTS || watched.waitingBytes + bytes > MOST_BYTES) continue
+        watched.waiting.set(key, { facts, at, bytes })
+        watched.waitingBytes += bytes
       }
-      watched.waitingBytes += bytes
     }
     return this.#ask(watched)
   }
@@ -131,7 +132,7 @@ export class HandedOnReports {
     if (controller?.takesPosture !== true) return
     const { token: apiSessionToken } = watched.reporter.client
     const handed = [...watched.waiting]
-    const reports = handed.map(([, report]) => report)
+    const reports = handed.map(([, { facts, at }]) => ({ facts, at }))
     try {
       const answer = await controller.ask({ type: 'posture-reported', apiSessionToken, reports })
       if (answer?.type === 'posture-known') this.known(answer)
@@ -139,9 +140,14 @@ export class HandedOnReports {
       // The controller is gone or silent: the next controller gets the reports.
       return
     }
-    for (const [key, report] of handed) if (watched.waiting.get(key) === report) watched.waiting.delete(key)
-    if (watched.waiting.size === 0) watched.waitingBytes = 0
+    for (const [key, report] of handed) if (watched.waiting.get(key) === report) forgetFact(watched, key)
   }
+}
+
+/** A fact waits no longer: it was taken, or a later one takes its place. */
+function forgetFact(watched: Watched, key: string): void {
+  watched.waitingBytes -= watched.waiting.get(key)?.bytes ?? 0
+  watched.waiting.delete(key)
 }
 
 /** Single facts, each under the name by which a later fact replaces it. */

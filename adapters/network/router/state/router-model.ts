@@ -180,8 +180,8 @@ export class RouterModel {
     })
   }
 
-  takeSessions(announced: Announced): void {
-    const ended = this.#sessions.take(announced)
+  takeSessions(announced: Announced, controllerId: string): void {
+    const ended = this.#sessions.take(announced, controllerId)
     if (ended.size > 0) this.#onChange({ ...NOTHING, ended })
   }
 

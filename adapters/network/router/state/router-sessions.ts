@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../../src/base/collections.ts'
 import type { ToRouter } from '../../../../src/control-channel.ts'
 
 export type Announced = Extract<ToRouter, { type: 'api-sessions-added' }>
@@ -5,12 +6,23 @@ export type Announced = Extract<ToRouter, { type: 'api-sessions-added' }>
 /** A session that the controller announced: clients present its token to routers. */
 export type AnnouncedSession = Announced['sessions'][number]
 
+/** Full reports that are arriving. Each controller sends one at a time; one that ends without its last part is dropped in time. */
+const MOST_REPORTS = 64
+
+/** A full report, as far as it has arrived. */
+interface Report {
+  /** Tokens that it holds, or that were announced while it arrived: it may be older than these. */
+  readonly tokens: Set<string>
+  /** The greatest id in it: later sessions began after it was made, as ids begin with their time. */
+  lastId: string
+}
+
 /** The sessions that controllers announced to a router, by their tokens. */
 export class RouterSessions {
   readonly #byToken = new Map<string, AnnouncedSession>()
   readonly #tokens = new Map<string, string>()
-  /** The tokens of a full report that is not complete yet. */
-  #report: { readonly syncId: string; readonly tokens: Set<string> } | undefined
+  /** Full reports that are not complete yet, by their controllers and ids: several controllers may send them at once. */
+  readonly #reports = new BoundedMap<string, Report>(MOST_REPORTS)
 
   get(token: string): AnnouncedSession | undefined {
     return this.#byToken.get(token)
@@ -21,18 +33,26 @@ export class RouterSessions {
     return this.#byToken.values()
   }
 
-  /** Adds sessions. The last part of a full report ends the sessions that it leaves out: answers their ids. */
-  take({ sessions, full }: Announced): ReadonlySet<string> {
-    for (const session of sessions) this.#keep(session)
+  /** Adds sessions of a controller. The last part of a full report ends the sessions that it leaves out: answers their ids. */
+  take({ sessions, full }: Announced, controllerId: string): ReadonlySet<string> {
     const ended = new Set<string>()
-    if (full === undefined) return ended
-    if (this.#report?.syncId !== full.syncId) this.#report = { syncId: full.syncId, tokens: new Set() }
-    const { tokens } = this.#report
-    for (const { token } of sessions) tokens.add(token)
+    if (full === undefined) {
+      this.update(sessions)
+      return ended
+    }
+    const key = `${controllerId} ${full.syncId}`
+    const report = this.#reports.get(key) ?? { tokens: new Set(), lastId: '' }
+    this.#reports.set(key, report)
+    for (const session of sessions) {
+      this.#keep(session)
+      report.tokens.add(session.token)
+      if (session.id > report.lastId) report.lastId = session.id
+    }
     if (!full.isLast) return ended
-    this.#report = undefined
+    this.#reports.delete(key)
     for (const [token, { id }] of [...this.#byToken]) {
-      if (tokens.has(token)) continue
+      const isLater = report.lastId !== '' && id > report.lastId
+      if (isLater || report.tokens.has(token)) continue
       this.#forget(token)
       ended.add(id)
     }
@@ -40,7 +60,10 @@ export class RouterSessions {
   }
 
   update(sessions: readonly AnnouncedSession[]): void {
-    for (const session of sessions) this.#keep(session)
+    for (const session of sessions) {
+      this.#keep(session)
+      for (const [, { tokens }] of this.#reports) tokens.add(session.token)
+    }
   }
 
   /** Removes sessions by token or id; answers their ids, unknown ids included. */

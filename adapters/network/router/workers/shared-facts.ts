@@ -16,10 +16,10 @@ export class SharedFacts {
   readonly #posture = new Map<string, Set<number>>()
 
   /** Keeps the facts in a message of a controller. */
-  told(message: ToRouter): void {
+  told(message: ToRouter, controllerId: string): void {
     switch (message.type) {
       case 'api-sessions-added':
-        this.#sessions.take(message)
+        this.#sessions.take(message, controllerId)
         return
       case 'api-sessions-updated':
         this.#sessions.update(message.sessions)

@@ -52,8 +52,7 @@ export class WorkerRequests {
       case 'create-circuit':
         return this.#circuits.dial(index, message, () => controller.ask(message))
       case 'create-terminator':
-        this.#circuits.hosts(message.address, index)
-        return controller.ask(message)
+        return this.#register(controller, index, message)
       case 'remove-terminators': {
         const terminatorIds = this.#circuits.hostsNoMore(message.terminatorIds, index)
         return controller.ask({ ...message, terminatorIds })
@@ -64,6 +63,18 @@ export class WorkerRequests {
       default:
         return controller.ask(message)
     }
+  }
+
+  /** A terminator that is refused is forgotten: a host may ask again and again, under another id each time. */
+  async #register(
+    controller: ConnectedController,
+    index: number,
+    request: Extract<FromRouter, { type: 'create-terminator' }>,
+  ): Promise<ToRouter | undefined> {
+    this.#circuits.hosts(request.address, index)
+    const answer = await controller.ask(request)
+    if (answer?.type === 'terminator-refused') this.#circuits.hostsNoMore([request.address], index)
+    return answer
   }
 
   /** All workers get the same parts of the model: the worker that is furthest behind decides where they begin. */

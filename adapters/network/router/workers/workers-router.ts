@@ -186,7 +186,7 @@ export class WorkersRouter implements TakesControllers {
   }
 
   async #take(controller: ConnectedController, message: ToRouter): Promise<FromRouter | undefined> {
-    this.#facts.told(message)
+    this.#facts.told(message, controller.id)
     switch (message.type) {
       case 'edge-hello': {
         const listeners = [{ protocol: 'tls', advertise: this.#advertise }]

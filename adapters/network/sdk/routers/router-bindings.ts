@@ -42,6 +42,8 @@ export class RouterBindings {
   readonly #bindings = new Map<number, RouterBind>()
   /** Services whose router said that it would tell when callers can reach them. */
   readonly #unannounced = new Map<number, (failure?: ConnectionFailure) => void>()
+  /** The connections of dials that are being judged: the router ends one that it no longer waits for. */
+  readonly #judging = new Set<number>()
 
   constructor(channel: HostingChannel) {
     this.#channel = channel
@@ -57,7 +59,6 @@ export class RouterBindings {
 
   /** Hosts a service. Rejects with a {@link RefusedByRouter} or another connection failure. */
   async bind(bind: RouterBind): Promise<RouterBinding> {
-    const { talk } = this.#channel
     const id = this.#channel.nextId()
     this.#bindings.set(id, bind)
     // It may come right behind the answer.
@@ -81,17 +82,20 @@ export class RouterBindings {
       const failure = await isAnnounced
       if (failure !== undefined) throw failure
     } catch (error) {
+      // A router that answers late hosts it, and would bring callers to nobody.
+      if (error instanceof ConnectionFailure && error.code === 'TIMED_OUT') this.#unbind(id, bind)
       this.#bindings.delete(id)
       this.announced(id)
       throw error
     }
-    return {
-      close: () => {
-        if (!this.#bindings.delete(id) || !this.#channel.isOpen()) return
-        talk.send(edgeMessage(EDGE_TYPE.unbind, id, [], textHeader(bind.sessionToken)))
-        talk.send(edgeMessage(EDGE_TYPE.stateClosed, id))
-      },
-    }
+    return { close: () => this.#unbind(id, bind) }
+  }
+
+  #unbind(id: number, { sessionToken }: RouterBind): void {
+    if (!this.#bindings.delete(id) || !this.#channel.isOpen()) return
+    const { talk } = this.#channel
+    talk.send(edgeMessage(EDGE_TYPE.unbind, id, [], textHeader(sessionToken)))
+    talk.send(edgeMessage(EDGE_TYPE.stateClosed, id))
   }
 
   /** Callers can reach a service. */
@@ -101,6 +105,7 @@ export class RouterBindings {
 
   /** The router no longer hosts a service, or never did: the program that binds it waits for this notice. */
   ended(id: number, message: Frame): void {
+    if (this.#judging.delete(id)) return
     const bind = this.#bindings.get(id)
     if (bind === undefined) return
     this.#bindings.delete(id)
@@ -109,7 +114,11 @@ export class RouterBindings {
 
   /** A caller dials a service, which its host may refuse. */
   dialed(bindId: number, message: Frame): void {
-    this.#accept(bindId, message).catch((error: unknown) => this.#refuse(message, bindId, wordsOf(error)))
+    const id = readUint32(message.headers, EDGE_HEADER.assignedConnection)
+    if (id !== undefined) this.#judging.add(id)
+    this.#accept(bindId, id, message)
+      .catch((error: unknown) => this.#refuse(message, bindId, wordsOf(error)))
+      .finally(() => this.#judging.delete(id ?? 0))
   }
 
   /** The channel is over: every service ends with a failure that `lost` makes of its name. */
@@ -141,9 +150,8 @@ export class RouterBindings {
     })
   }
 
-  async #accept(bindId: number, message: Frame): Promise<void> {
+  async #accept(bindId: number, id: number | undefined, message: Frame): Promise<void> {
     const bind = this.#bindings.get(bindId)
-    const id = readUint32(message.headers, EDGE_HEADER.assignedConnection)
     if (bind === undefined || id === undefined) return this.#refuse(message, bindId, 'no listener for the connection')
     const circuitId = readText(message.headers, EDGE_HEADER.circuit) ?? ''
     const side = { role: 'host', circuitId } as const
@@ -162,7 +170,8 @@ export class RouterBindings {
     const cipher = bind.keys === undefined ? undefined : await loadEndToEnd()
     const peerKey = message.headers.get(EDGE_HEADER.publicKey)
     const keys = agreed === undefined ? cipher && bind.keys && cipher.agree('server', bind.keys, peerKey) : undefined
-    if (!this.#channel.isOpen()) return
+    // The router gave the dial up while it was judged.
+    if (!this.#channel.isOpen() || !this.#judging.has(id)) return
     if (!bind.hasRoom()) return this.#refuse(message, bindId, `${REJECTED}: too many connections`)
     const connection = this.#channel.connectionOf(id, bind.service)
     // A stream without a listener ends the process with its first error.
