@@ -98,3 +98,15 @@ it('a router hears all that was reported before it was connected, and while it w
     ['/usr/bin/third', true],
   ])
 })
+
+it('a channel whose session was replaced while its router was greeted serves no later dial', async () => {
+  const { routers, heard, admit, isClosed } = pool()
+  const opening = routers.channelTo('tls:router:1')
+  await vi.waitFor(() => expect(heard).toHaveLength(1))
+  routers.retire()
+  admit()
+  const channel = await opening
+  expect([channel.isOpen, routers.isConnected('tls:router:1')]).toEqual([true, false])
+  routers.close()
+  await vi.waitFor(() => expect(isClosed()).toBe(true))
+})

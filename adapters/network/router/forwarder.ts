@@ -62,6 +62,8 @@ const ENDING_EVERY_MS = 1000
 const IDLE_EVERY_MS = 60_000
 /** Milliseconds between two reports of the bytes that circuits carried. */
 const USAGE_EVERY_MS = 15_000
+/** Circuits of one report: a message may not have members without bound. */
+const REPORTED_AT_ONCE = 10_000
 const NANOSECONDS = 1_000_000
 
 /** Passes messages of circuits from links and ends to links and ends, as controllers laid them. */
@@ -270,8 +272,11 @@ export class Forwarder {
       known.push({ circuitId, from, lengthMs, bytes })
       byController.set(controllerId, known)
     }
-    for (const [controllerId, usage] of byController) {
-      this.#settings.tell(controllerId, { type: 'metrics', nanoseconds: new Map(), usage, sentAt: from + lengthMs })
+    for (const [controllerId, all] of byController) {
+      for (let at = 0; at < all.length; at += REPORTED_AT_ONCE) {
+        const usage = all.slice(at, at + REPORTED_AT_ONCE)
+        this.#settings.tell(controllerId, { type: 'metrics', nanoseconds: new Map(), usage, sentAt: from + lengthMs })
+      }
     }
   }
 
@@ -282,7 +287,12 @@ export class Forwarder {
       byController.set(controllerId, known.set(circuitId, Math.round(idleMs) * NANOSECONDS))
     }
     for (const [controllerId, idleTimes] of byController) {
-      this.#settings.tell(controllerId, { type: 'circuit-confirmation', circuitIds: [...idleTimes.keys()], idleTimes })
+      const all = [...idleTimes]
+      for (let at = 0; at < all.length; at += REPORTED_AT_ONCE) {
+        const some = new Map(all.slice(at, at + REPORTED_AT_ONCE))
+        const circuitIds = [...some.keys()]
+        this.#settings.tell(controllerId, { type: 'circuit-confirmation', circuitIds, idleTimes: some })
+      }
     }
   }
 

@@ -42,6 +42,8 @@ export interface BoundService {
   isBeingTold: boolean
   /** The controller has the terminator. */
   isEstablished: boolean
+  /** No controller took it again yet, and it is offered once more after a pause. */
+  isOwed: boolean
 }
 
 /** Reads the bind of an endpoint; `now` is epoch ms. */
@@ -76,6 +78,7 @@ export function readBind(
     taken: undefined,
     isBeingTold: false,
     isEstablished: false,
+    isOwed: false,
   }
 }
 

@@ -147,10 +147,22 @@ export class HostedServices {
 
   /** Tells a controller that is connected anew about everything that is hosted. */
   async registerAll(): Promise<void> {
-    for (const bound of [...this.#byId.values()]) {
-      const refusal = await this.#register(bound)
-      if (refusal !== undefined && this.#byId.get(bound.terminatorId) === bound) this.close(bound, refusal)
-    }
+    for (const bound of [...this.#byId.values()]) await this.#registerAgain(bound)
+  }
+
+  /** A controller that is away again, or has no storage for a while, ends no hosting: it has the terminator from before. */
+  async #registerAgain(bound: BoundService, failures = 0): Promise<void> {
+    const refusal = await this.#register(bound)
+    if (refusal === undefined) bound.isOwed = false
+    if (refusal === undefined || this.#byId.get(bound.terminatorId) !== bound) return
+    if (refusal.hint !== 'too-busy') return this.close(bound, refusal)
+    if (bound.isOwed && failures === 0) return
+    // The next controller that connects gets it as well.
+    bound.isOwed = this.#parts.controller() !== undefined
+    if (!bound.isOwed) return
+    this.#parts.timer(pauseAfter(failures + 1, runtime.fraction()), () => {
+      if (this.#byId.get(bound.terminatorId) === bound) void this.#registerAgain(bound, failures + 1)
+    })
   }
 
   /** Dials the host of a terminator for a circuit. */
@@ -196,7 +208,8 @@ export class HostedServices {
         if (explained !== undefined || attempt === TRIES) return explained ?? refusal
         continue
       }
-      if (attempt === TRIES) return { text: 'no controller took the terminator', code: EDGE_ERROR.internal }
+      if (attempt === TRIES)
+        return { text: 'no controller took the terminator', code: EDGE_ERROR.internal, hint: 'too-busy' }
       await new Promise<void>((resolve) => this.#parts.timer(BUSY_MS, resolve))
     }
   }

@@ -6,7 +6,7 @@ export type Announced = Extract<ToRouter, { type: 'api-sessions-added' }>
 /** A session that the controller announced: clients present its token to routers. */
 export type AnnouncedSession = Announced['sessions'][number]
 
-/** Full reports that are arriving. Each controller sends one at a time; one that ends without its last part is dropped in time. */
+/** Full reports that are arriving. Each controller sends one at a time; a report without its last part is dropped in time. */
 const MOST_REPORTS = 64
 
 /** A full report, as far as it has arrived. */

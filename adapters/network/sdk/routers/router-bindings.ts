@@ -42,7 +42,7 @@ export class RouterBindings {
   readonly #bindings = new Map<number, RouterBind>()
   /** Services whose router said that it would tell when callers can reach them. */
   readonly #unannounced = new Map<number, (failure?: ConnectionFailure) => void>()
-  /** The connections of dials that are being judged: the router ends one that it no longer waits for. */
+  /** The connections of dials that are being judged: the router ends a connection that it waits for no longer. */
   readonly #judging = new Set<number>()
 
   constructor(channel: HostingChannel) {

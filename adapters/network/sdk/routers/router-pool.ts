@@ -33,6 +33,8 @@ export class RouterPool {
   /** The facts of this machine that were reported so far, for routers that are connected later. */
   #posture: EndpointFacts | undefined
   #hasLostChannel = false
+  /** The number of sessions before the present one. */
+  #former = 0
   #isClosed = false
 
   constructor(access: RouterAccess) {
@@ -58,6 +60,7 @@ export class RouterPool {
 
   /** The identity has another session: routers know the present channels by the former session. */
   retire(): void {
+    this.#former += 1
     this.#newToken = undefined
     for (const channel of this.#all()) {
       if (channel.isIdle) channel.close()
@@ -104,6 +107,7 @@ export class RouterPool {
     const mayBeOver = this.#hasLostChannel
     this.#hasLostChannel = false
     const hello = await this.#access.hello(mayBeOver)
+    const former = this.#former
     const channel = await this.#access.connect(address)
     // It may close before it is open.
     let known: RouterChannel | undefined
@@ -119,6 +123,11 @@ export class RouterPool {
       throw new ConnectionFailure('CLOSED', 'the identity is closed')
     }
     if (this.#posture !== undefined) opened.report(this.#posture)
+    if (former !== this.#former) {
+      // The router knows it by a session that was replaced while it was greeted.
+      this.#retired.add(opened)
+      return opened
+    }
     // The token may have been replaced while the router was being greeted with it.
     if (this.#newToken !== undefined && hello.apiSessionToken !== this.#newToken) this.#update(opened, this.#newToken)
     const others = this.#channels.get(address) ?? []
