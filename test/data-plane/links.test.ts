@@ -30,6 +30,25 @@ function keeper() {
 const isAccepted = (answer: Frame | undefined) => answer !== undefined && readBool(answer.headers, 2) === true
 
 describe('a link that another router dials', () => {
+  it('takes the place of the one before, whose router was killed, when that one is over: no further link is dialed', async () => {
+    const openStream = vi.fn(async () => Promise.reject(new Error('nobody is there')))
+    const { links, clock } = routerUnderTest({ openStream })
+    const before = new PlayedPeer(links, 'peer')
+    await before.hello({ linkId: 'b' })
+    const again = new PlayedPeer(links, 'peer')
+    await again.hello({ linkId: 'a', connectionId: 'another' })
+    const listeners = [{ address: 'tls:peer.test:1', protocol: 'tls', groups: ['default'], localBinding: '' }]
+    links.peersChanged([{ id: 'peer', version: 'v2.0.0', state: 'healthy', listeners }])
+    before.close()
+    await until(() => links.all.length === 1)
+    clock.turn(1)
+    expect(openStream).not.toHaveBeenCalled()
+    again.close()
+    await until(() => links.all.length === 0)
+    clock.turn(1)
+    expect(openStream).toHaveBeenCalledOnce()
+  })
+
   it('is taken by the certificate that the controller knows, and carries circuits laid over it, without heartbeats', async () => {
     const { links, forwarder } = routerUnderTest()
     const { taken, end } = keeper()

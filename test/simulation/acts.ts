@@ -1,11 +1,14 @@
 import { change, type Request } from './changes.ts'
 import type { Choices } from './choices.ts'
 import { judged, routerDials, routerHosts } from './rights-held.ts'
-import { key } from './simulated-process.ts'
+import { key } from './wires.ts'
 import { ROLES, SERVICE, type World } from './world.ts'
 
 /** Acts of a run: each draws its particulars from choices of its own, so that a script without its neighbours does the same. */
 export type Act = (world: World, choices: Choices) => void
+
+/** A device reached a host at the router of another process. */
+export const OVER_A_LINK = 'stream over a link'
 
 /** One act of the network's people and programs. */
 export const ACTS: Readonly<Record<string, { readonly weight: number; readonly act: Act }>> = {
@@ -217,6 +220,7 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
           stream.isOver = true
         })
         world.streams.push(stream)
+        if (world.manner.hasOwnLinks && process.name !== HOSTING) world.did(OVER_A_LINK)
         return 'connected'
       })
       const by = { identity: laptop, right: 'Dial', what: 'laptop' } as const
@@ -243,10 +247,14 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
   },
 }
 
+/** The process at which the host is, where there is one. */
+const HOSTING = 'two'
+
 /** The devices of a process that runs: the host takes every connection, and sends everything back. */
 export function beginDevices(world: World, name: string): void {
   const process = world.processNamed(name)
-  if (process?.servesDevices !== true) return
+  // Where own routers are linked, devices of one process reach the host at another one.
+  if (process?.servesDevices !== true || (world.manner.hasOwnLinks && name !== HOSTING)) return
   const identity = process.identity('box', world.devices.get('box') ?? '')
   const host = () => {
     if (process.servesDevices)

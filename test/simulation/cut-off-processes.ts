@@ -1,7 +1,8 @@
 import type { FAULTS } from './faults.ts'
 import type { PlayedRouter } from './played-router.ts'
 import { routerDials } from './rights-held.ts'
-import { key, type SimulatedProcess } from './simulated-process.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+import { key } from './wires.ts'
 import { WITHOUT_ROUTER, type World } from './world.ts'
 
 /** Milliseconds after which a process that was cut off does not count as about to connect. */

@@ -288,4 +288,18 @@ export const DEFECTS: readonly Defect[] = [
     bad: 'if (message.type === undefined && ',
     ...{ seed: 710826, steps: 60, oracle: 'links' },
   },
+  {
+    what: 'a router does not dial a link again that it lost',
+    file: 'adapters/network/router/links/links.ts',
+    good: 'iteration })\n    this.#dialer.dial(peerId)\n',
+    bad: 'iteration })\n',
+    ...{ seed: 64, steps: 40, oracle: 'links' },
+  },
+  {
+    what: 'a router forgets the second link of a place with the first, which a killed router left, and dials a third',
+    file: 'adapters/network/router/links/links.ts',
+    good: 'if (other === undefined) this.#byKey.delete(key)',
+    bad: 'if (key !== undefined) this.#byKey.delete(key)',
+    ...{ seed: 2024, steps: 60, oracle: 'links' },
+  },
 ]

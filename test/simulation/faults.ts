@@ -1,7 +1,8 @@
 import type { Act } from './acts.ts'
 import { beginDevices } from './acts.ts'
 import type { Choices } from './choices.ts'
-import { key, type SimulatedProcess } from './simulated-process.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+import { key } from './wires.ts'
 import type { World } from './world.ts'
 
 const LONG_MS = 3000

@@ -33,6 +33,8 @@ export interface Manner {
   readonly loginsLastMs: number
   /** Played routers keep the data model and the API sessions, and administrators disable routers. */
   readonly routersLearn: boolean
+  /** The own routers of processes are linked, and devices reach a host at the router of another process. */
+  readonly hasOwnLinks: boolean
   /** Bytes arrive in pieces that end anywhere. */
   readonly cutsBytes: boolean
   /** By how much an act or a fault is more frequent than usual. */
@@ -53,6 +55,8 @@ const SHARE_CUT_OFF = 0.5
 const CUT_OFF = 6_000_023
 const SHARE_WITH_LATE_ANSWERS = 0.5
 const LATE_ANSWERS = 7_000_454
+const SHARE_WITH_OWN_LINKS = 0.3
+const OWN_LINKS = 9_057_379
 const SHARE_WITH_CUTS = 0.3
 const CUTS = 8_071_941
 const SHARE_WITH_SHORT_LOGINS = 0.6
@@ -78,6 +82,7 @@ export function mannerOf(seed: number): Manner {
   const hasThird = choices.happens(SHARE_WITH_THIRD)
   const hasSlowAnswers = hasThird && new Choices(seed + 4_000_046).happens(SHARE_WITH_SLOW_ANSWERS)
   const isCutOff = hasThird && !hasSlowAnswers && new Choices(seed + CUT_OFF).happens(SHARE_CUT_OFF)
+  const hasOwnLinks = new Choices(seed + OWN_LINKS).happens(SHARE_WITH_OWN_LINKS)
   const routersLearn = new Choices(seed + LEARNING).happens(SHARE_WITH_LEARNING)
   return {
     hasFaults,
@@ -96,8 +101,10 @@ export function mannerOf(seed: number): Manner {
     hasClaims,
     loginsLastMs: claims.happens(SHARE_WITH_SHORT_LOGINS) ? SHORT_LOGIN_MS : LONG_LOGIN_MS,
     routersLearn,
+    hasOwnLinks,
     cutsBytes: new Choices(seed + CUTS).happens(SHARE_WITH_CUTS),
-    // Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
-    frequency: (name) => drawn(name) * drawn(`all of ${name.split(' ', 1)[0]}`),
+    // Devices do more where what they send goes over links. Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
+    frequency: (name) =>
+      drawn(name) * drawn(`all of ${name.split(' ', 1)[0]}`) * (hasOwnLinks && name.startsWith('device') ? 4 : 1),
   }
 }

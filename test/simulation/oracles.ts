@@ -1,6 +1,7 @@
 import { shownWrongly } from './attributes-at-rest.ts'
 import { wrongEvidence } from './evidence.ts'
 import type { Right } from './known-facts.ts'
+import { ownLinksWrong } from './own-links.ts'
 import { decidedWrongly, heldWrongly } from './rights-held.ts'
 import { learntWrongly, shutOutWrongly } from './routers-oracle.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
@@ -49,14 +50,19 @@ function ungranted(world: World): string | undefined {
   const informed = routers.filter(
     ({ isConnected, acceptedAt = time.now }) => isConnected && time.now - acceptedAt >= CUT_WITHIN_MS,
   )
-  for (const { id, carried } of informed.flatMap(({ carried }) =>
-    [...carried].map(([id, one]) => ({ id, carried: one })),
-  )) {
-    const host = routers.find(({ name }) => carried.destination?.startsWith(`${name}-`))
+  const carried = informed.flatMap((router) => [...router.carried]).filter(([id]) => !isLeft(world, id))
+  for (const [id, { destination }] of carried) {
+    const host = routers.find(({ name }) => destination?.startsWith(`${name}-`))
     if (isRefused(world, host?.id, 'Bind')) return `access: the circuit ${id} goes to ${host?.name}, which may not host`
   }
-  const carried = informed.flatMap((router) => [...router.carried.keys()])
-  return ungrantedCircuits(world, carried) ?? shutOutWrongly(world)
+  const circuitIds = carried.map(([id]) => id)
+  return ungrantedCircuits(world, circuitIds) ?? shutOutWrongly(world)
+}
+
+/** A circuit that a killed process laid is closed when its routers ask whose it is, which they do when it is quiet. */
+function isLeft({ laidBy, faults }: World, circuitId: string): boolean {
+  const isKilled = faults.has('process killed') || faults.has('process killed after a commit')
+  return isKilled && laidBy.get(circuitId)?.isAlive !== true
 }
 
 function isRefused({ facts, time }: World, identity: string | undefined, right: Right): boolean {
@@ -120,13 +126,16 @@ function sameCircuits({ routers }: World, circuits: readonly ListedCircuit[]): s
   return undefined
 }
 
-async function sameLinks({ routers }: World, process: SimulatedProcess): Promise<string | undefined> {
+async function sameLinks(world: World, process: SimulatedProcess): Promise<string | undefined> {
+  const { routers } = world
   const listed = Object.values(Object(await process.call('GET', '/fabric/v1/links?limit=500')))
-  const known = listed.map((link) => String(Object(link).id)).sort()
+  const isPlayed = (link: unknown) => routers.some(({ id }) => id === Object(Object(link).sourceRouter).id)
+  const known = listed.flatMap((link) => (isPlayed(link) ? String(Object(link).id) : [])).sort()
   const meant = routers
     .flatMap(({ links }) => [...links.values()].filter(({ isUp }) => isUp).map(({ id }) => id))
     .sort()
-  return known.join() === meant.join() ? undefined : `links: the controller knows ${known}, the routers have ${meant}`
+  if (known.join() !== meant.join()) return `links: the controller knows ${known}, the routers have ${meant}`
+  return ownLinksWrong(world, listed)
 }
 
 async function samePresence({ routers }: World, process: SimulatedProcess): Promise<string | undefined> {

@@ -45,8 +45,11 @@ async function notShutOut<T>(
 
 /** A router dials by its own identity. */
 export function routerDials(world: World, router: PlayedRouter): void {
+  const asking = world.processNamed(router.home)?.running
   const asked = router.dial(SERVICE).then((answer) => {
-    if (answer.circuitId !== undefined) world.dialers.set(answer.circuitId, router.id)
+    const { circuitId } = answer
+    if (circuitId !== undefined) world.dialers.set(circuitId, router.id)
+    if (circuitId !== undefined && asking !== undefined) world.laidBy.set(circuitId, asking)
     return answer
   })
   const by = { identity: router.id, right: 'Dial', what: router.name } as const

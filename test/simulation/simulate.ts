@@ -4,6 +4,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { argv } from 'node:process'
 import { parseArgs } from 'node:util'
+import { OVER_A_LINK } from './acts.ts'
 import { IN_PIECES } from './cut-bytes.ts'
 import { FAULTS_AFTER_COMMITS } from './faults.ts'
 import { makeCryptoRepeatable } from './repeatable-crypto.ts'
@@ -47,6 +48,7 @@ const EFFECTS = [
   'router disabled',
   'session ended soon',
   IN_PIECES,
+  OVER_A_LINK,
 ]
 
 const clock = performance.now.bind(performance)

@@ -14,12 +14,13 @@ import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
 import { inProcessIdentity } from '../../adapters/network/sdk/in-process-identity.ts'
 import type { Choices } from './choices.ts'
+import { linkedOver } from './own-links.ts'
 import type { PlayedDirectory } from './played-directory.ts'
 import type { PlayedSigner } from './played-signer.ts'
 import type { Receiver } from './receiver.ts'
 import type { SimulatedTime } from './simulated-time.ts'
 import { type StorageFaults, storageOf } from './slow-storage.ts'
-import type { Wires } from './wires.ts'
+import { key, type Wires } from './wires.ts'
 
 /** The parts that all processes of a run share. */
 export interface Surroundings {
@@ -33,6 +34,8 @@ export interface Surroundings {
   readonly directory: PlayedDirectory | undefined
   /** The signer by whose tokens persons log in, in networks that have one. */
   readonly signer: PlayedSigner | undefined
+  /** The own routers of processes are linked. */
+  readonly linksOwnRouters: boolean
   readonly trace: (line: string) => void
   processAt(address: string): SimulatedProcess | undefined
 }
@@ -140,6 +143,7 @@ export class SimulatedProcess {
       timer: (ms: number, work: () => void) => time.after(ms, () => state.isAlive && work()),
       now: () => time.now + this.aheadMs,
       monotonic: () => time.now,
+      ...(this.#surroundings.linksOwnRouters && linkedOver(this.#surroundings, this, state)),
     }
     const router = this.#hasRouter ? await openOwnRouter({ name: `edge-${this.name}` }, ways) : undefined
     this.#running = Object.assign(state, { controller, listener, router, identities: new Map(), tokens: new Map() })
@@ -227,7 +231,7 @@ export class SimulatedProcess {
     const running = this.#running
     if (running === undefined) throw new Error(`${this.name} does not run`)
     const known = running.tokens.get(id)
-    const token = known ?? (await running.controller.engine.host.startSession(id)).token
+    const token = known ?? (await this.beginSession(id))
     running.tokens.set(id, token)
     try {
       return await this.#ask(running, method, path, { ...(body && { body }), token })
@@ -325,11 +329,6 @@ export class Refused extends Error {
 
 export function addressOf(process: string): string {
   return `tls:${process}.test:6262`
-}
-
-/** The name of a pair of ends. */
-export function key(one: string, other: string): string {
-  return [one, other].sort().join('~')
 }
 
 const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'

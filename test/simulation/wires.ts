@@ -23,6 +23,11 @@ export interface Wire {
   end(): void
 }
 
+/** The name of a pair of ends. */
+export function key(one: string, other: string): string {
+  return [one, other].sort().join('~')
+}
+
 /** All connections of a run. */
 export class Wires {
   readonly #time: SimulatedTime

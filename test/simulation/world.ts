@@ -111,6 +111,7 @@ async function made(time: SimulatedTime, choices: Choices): Promise<Beginning> {
     receiver: new Receiver(),
     directory: undefined,
     signer: undefined,
+    linksOwnRouters: false,
     trace: () => undefined,
     processAt: () => undefined,
   }
@@ -140,6 +141,8 @@ export class World {
   readonly serviceId: string
   /** The dialer of each circuit that was answered. */
   readonly dialers = new Map<string, string>()
+  /** The process that laid it, as it ran then. */
+  readonly laidBy = new Map<string, { readonly isAlive: boolean }>()
   readonly trace: string[] = []
   /** How often each fault occurred. */
   readonly faults = new Map<string, number>()
@@ -177,6 +180,7 @@ export class World {
       receiver: this.receiver,
       directory: this.manner.hasDirectory ? this.directory : undefined,
       signer: this.manner.hasClaims ? this.signer : undefined,
+      linksOwnRouters: this.manner.hasOwnLinks,
       trace: (line) => this.note(line),
       processAt: (address) => this.processes.find(({ name }) => addressOf(name) === address),
     }

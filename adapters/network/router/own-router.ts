@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import {
   type FromRouter,
@@ -21,7 +20,7 @@ import type { EdgeStranger } from './edge/edge-listener.ts'
 import { EdgeRouter } from './edge-router.ts'
 import { FabricRouter } from './fabric-router.ts'
 import type { ControllerListener } from './state/controllers.ts'
-import type { RouterCredentials } from './state/opened-socket.ts'
+import type { DialedStream, OpensStream, RouterCredentials } from './state/opened-socket.ts'
 
 /** Which router runs in the process of its controller. */
 export interface OwnRouterOptions {
@@ -38,6 +37,8 @@ export interface OwnRouterPorts {
   readonly advertise: string
   /** Other routers reach it there as well, by {@link RunningRouter.acceptLink}. */
   readonly takesLinks?: boolean
+  /** Opens the sockets of links to other routers. Default: TLS. */
+  readonly openStream?: OpensStream
   readonly timer?: Timer
   /** Epoch ms. */
   readonly now?: () => number
@@ -51,8 +52,8 @@ export interface RunningRouter {
   readonly name: string
   /** Takes a TLS socket on which an endpoint is expected. */
   accept(socket: Duplex, stranger: EdgeStranger): void
-  /** Takes a TLS socket on which another router is expected, with the certificates that it showed (DER, leaf first). */
-  acceptLink(socket: TLSSocket, chain: readonly Uint8Array[]): void
+  /** Takes a socket after the TLS handshake on which another router is expected, with the certificates that it showed (DER, leaf first). */
+  acceptLink(socket: DialedStream, chain: readonly Uint8Array[]): void
   /** Takes a channel of an endpoint in this process, whose first message is its hello. */
   greet(channel: Channel, stranger: EdgeStranger): void
   /** Endpoints reach it at another `host:port` from now on, and its controller tells them so. */
@@ -112,7 +113,7 @@ class OwnRouterConnection implements RunningRouter {
     this.#own = await this.#provide()
     const { id } = this.#own
     const bundle = () => this.#own?.caPem ?? ''
-    const { now } = this.#ports
+    const { now, openStream } = this.#ports
     const advertise = this.#advertise
     const clock = { now: this.#ports.monotonic ?? runtime.monotonic, timer: this.#timer }
     const facts = {
@@ -134,6 +135,7 @@ class OwnRouterConnection implements RunningRouter {
       clock,
       ...(now && { epoch: now }),
       random: runtime.fraction,
+      ...(openStream && { openStream }),
       host: (router) => {
         this.#edge = new EdgeRouter(facts, router)
         return this.#edge
@@ -148,7 +150,7 @@ class OwnRouterConnection implements RunningRouter {
     else this.#edge.accept(socket, stranger)
   }
 
-  acceptLink(socket: TLSSocket, chain: readonly Uint8Array[]): void {
+  acceptLink(socket: DialedStream, chain: readonly Uint8Array[]): void {
     if (this.#router === undefined) socket.destroy()
     else void this.#router.links.accept({ stream: socket, chain, ...endsOf(socket) })
   }
@@ -293,7 +295,7 @@ function chainOf(pem: string): readonly Uint8Array[] {
 }
 
 /** The two ends of a connection, as they are reported. */
-function endsOf({ localAddress, localPort, remoteAddress, remotePort }: TLSSocket) {
+function endsOf({ localAddress, localPort, remoteAddress, remotePort }: DialedStream) {
   return {
     localAddress: `tcp:${localAddress}:${localPort}`,
     remoteAddress: `tcp:${remoteAddress}:${remotePort}`,

@@ -4,7 +4,7 @@ import { groupsMeet, linkKey, peerFirstMs, redialDelayMs } from '../../../../src
 import type { SocketLimits } from '../../channel/channel-socket.ts'
 import type { Forwarder } from '../forwarder.ts'
 import type { ChannelTraces } from '../state/channel-traces.ts'
-import { dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
+import { dialSocket, type OpensStream, type RouterCredentials } from '../state/opened-socket.ts'
 import { LINK_PROTOCOL, LINK_SOCKET, type LinkHello, readLinkAnswer, writeLinkHello } from './link-hello.ts'
 import type { LinkClock, LinkFacts, LinkSocket, RouterLink } from './router-link.ts'
 
@@ -26,6 +26,8 @@ export interface LinksSettings {
   readonly tell: (message: FromRouter) => void
   /** Whether a controller knows a router by the SHA-1 of its certificate, lower-case hexadecimal digits. */
   readonly verify: (routerId: string, fingerprint: string) => Promise<boolean>
+  /** Opens the sockets of links that this router dials. Default: TLS. */
+  readonly openStream?: OpensStream
   /** Logs an event for its operator. */
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
@@ -208,7 +210,7 @@ export class LinkDialer {
   async #open(address: string, hello: LinkHello, peerId: string) {
     const credentials = this.#settings.credentials()
     const dial = { address, alpn: LINK_PROTOCOL, credentials, limits: LINK_LIMITS, hello: writeLinkHello(hello) }
-    const { socket: channel, frame, stream } = await dialSocket(dial)
+    const { socket: channel, frame, stream } = await dialSocket(dial, this.#settings.openStream)
     try {
       const answer = readLinkAnswer(frame)
       // The controller names the router at this address, and the certificate proves that the peer has this address.

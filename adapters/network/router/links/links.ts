@@ -229,7 +229,11 @@ export class Links {
     }
     const wasHeld = this.#links.get(id) === link
     if (wasHeld) this.#links.delete(id)
-    if (this.#byKey.get(key) === link) this.#byKey.delete(key)
+    if (this.#byKey.get(key) === link) {
+      const other = this.all.find(({ isOpen, facts }) => isOpen && facts.key === key)
+      if (other === undefined) this.#byKey.delete(key)
+      else this.#byKey.set(key, other)
+    }
     if (!wasHeld) return
     this.#settings.log?.('link.closed', { id, peerId })
     // Both ends report the loss, because the other end may be gone without a message; the iteration identifies the link.

@@ -54,6 +54,13 @@ export function firstFrame(stream: Duplex, limits: SocketLimits, waitMs = SETUP_
   })
 }
 
+/** A stream to another router or a controller, with its ends where it is a socket. */
+export type DialedStream = Duplex &
+  Partial<Pick<TLSSocket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>>
+
+/** Opens a stream to an address such as `tls:router.example.org:10080`. Its ends have shown their certificates when it resolves. */
+export type OpensStream = (dial: Omit<SocketDial, 'limits' | 'hello'>) => Promise<DialedStream>
+
 /** The address and the settings of a dial. */
 export interface SocketDial {
   /** For example `tls:router.example.org:10080`. */
@@ -70,8 +77,18 @@ export interface SocketDial {
  * Opens a socket to a router or controller of the network, says hello and waits for the answer. Rejects without an answer in time, or
  * without a certificate of the network for this address.
  */
-export async function dialSocket(dial: SocketDial): Promise<OpenedSocket & { readonly stream: TLSSocket }> {
-  const { address, alpn, credentials, limits, hello } = dial
+export async function dialSocket(
+  dial: SocketDial,
+  open: OpensStream = overTls,
+): Promise<OpenedSocket & { readonly stream: DialedStream }> {
+  const stream = await open(dial)
+  const answered = firstFrame(stream, dial.limits)
+  stream.write(Buffer.concat(encodeFrame(dial.hello)))
+  return { ...(await answered), stream }
+}
+
+async function overTls(dial: Parameters<OpensStream>[0]): Promise<TLSSocket> {
+  const { address, alpn, credentials } = dial
   const { host, port } = dialedHost(address)
   const { key, clientCert: cert, ca } = credentials
   const names = isIP(host) === 0 ? { servername: host } : {}
@@ -85,9 +102,7 @@ export async function dialSocket(dial: SocketDial): Promise<OpenedSocket & { rea
   }
   stream.setNoDelay(true)
   stream.setKeepAlive(true, 15_000)
-  const answered = firstFrame(stream, limits)
-  stream.write(Buffer.concat(encodeFrame(hello)))
-  return { ...(await answered), stream }
+  return stream
 }
 
 /** The host and port of an address of the network. Throws for another protocol. */
