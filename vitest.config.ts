@@ -41,6 +41,8 @@ export default defineConfig({
       ...(isKeeping ? [] : ['test/entities/kept-texts.test.ts']),
       ...(process.env.PORTCULLIS_CLIENTS === 'all' ? [] : ['test/clients/**']),
       ...(process.env.PORTCULLIS_ROUTERS === 'all' ? [] : ['test/real-routers/**']),
+      // Photographs of the explorer are looked at by readers: `npm run pictures` takes them.
+      ...(process.env.PICTURES ? [] : ['test/explorer/pictures/**']),
       // These build and install the package: `npm run test:package` asks for all of them, `npm run test:packed` for the first.
       ...(process.env.PORTCULLIS_PACKAGE ? [] : ['test/package/**']),
     ],

@@ -26,7 +26,6 @@ describe.skipIf(!HAS_BROWSER)('a network that is set up in the explorer', () => 
     await page.getByRole('group', { name: 'Settings' }).getByLabel('Address', { exact: true }).fill('127.0.0.1')
     await page.getByLabel('Port', { exact: true }).fill('8080')
     await page.getByLabel('Protocol', { exact: true }).selectOption('tcp')
-    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/config.png`, fullPage: true })
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('button', { name: 'Save' }).waitFor()
     const { data: policies } = await net.admin.call('GET /edge-router-policies')
@@ -126,7 +125,6 @@ describe.skipIf(!HAS_BROWSER)('a network that is set up in the explorer', () => 
         const logOut = await page.getByRole('button', { name: 'Log out' }).boundingBox()
         expect((logOut?.x ?? 0) + (logOut?.width ?? 0)).toBeLessThanOrEqual(width)
       }
-      if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/w${width}.png` })
     },
     60_000,
   )
