@@ -107,4 +107,16 @@ describe.skipIf(!HAS_BROWSER)('the form of an entity', () => {
     await part.waitFor()
     expect(await part.innerText()).toMatch(/Domains\s+corp\.example$/)
   }, 60_000)
+
+  it('is beside what an identity reported, in words, and a sentence where it reported nothing', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    const { id } = await net.enroll('laptop')
+    const { page } = await openPage(`${url}#/identity?id=${id}`)
+    await logIn(page)
+    const part = page.getByRole('region', { name: 'Posture as reported' })
+    await part.getByText('Nothing was reported: checks that ask for something fail.').waitFor()
+    await net.posture('laptop').report({ domain: 'corp.example' })
+    await part.getByText('corp.example').waitFor()
+    expect(await part.innerText()).not.toMatch(/[{}"]|postureCheckId/)
+  }, 60_000)
 })

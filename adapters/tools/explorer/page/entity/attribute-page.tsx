@@ -1,9 +1,10 @@
 import { hrefOf } from '../navigation/place.ts'
+import { Card } from '../parts/card.tsx'
 import { pluralName } from '../parts/kind-names.ts'
 import { NameList } from '../parts/name-list.tsx'
 import { ScopeMembers } from '../parts/scope-members.tsx'
 import { wordsOf } from '../parts/words.ts'
-import { Frame, NamesPart, Part } from './entity-page.tsx'
+import { Frame, NamesPart } from './entity-page.tsx'
 
 /** The kinds of policies in whose role lists attributes of a kind stand, each with the list. */
 const LISTS: Readonly<Record<string, readonly (readonly [policies: string, list: string])[]>> = {
@@ -42,13 +43,13 @@ export function AttributePage({ kind, attribute }: { kind: string; attribute: st
       }
     >
       <div class="columns">
-        <Part title="Who has it">
+        <Card title="Who has it">
           {scoped ? (
             <ScopeMembers kind={scoped} scope={JSON.stringify([{ any: [attribute] }])} />
           ) : (
             <NameList kind="posture-checks" filter={`anyOf(roleAttributes) = ${quoted}`} empty="Nobody." />
           )}
-        </Part>
+        </Card>
         {LISTS[kind]?.map(([policies, list]) => (
           <NamesPart
             key={policies}

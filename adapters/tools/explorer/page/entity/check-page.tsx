@@ -1,7 +1,8 @@
 import { hrefOf } from '../navigation/place.ts'
+import { Card } from '../parts/card.tsx'
 import { valueText, wordsOf } from '../parts/words.ts'
 import { useApis } from '../session/use-apis.ts'
-import { EntityPage, NamesPart, Part } from './entity-page.tsx'
+import { EntityPage, NamesPart } from './entity-page.tsx'
 
 /** Members that every entity has; the other members of a check are its conditions. */
 const COMMON = new Set([
@@ -33,7 +34,7 @@ export function CheckPage({ id }: { id: string }) {
     >
       {(check) => (
         <div class="columns">
-          <Part title="Asks for">
+          <Card title="Asks for">
             <dl class="facts">
               {Object.entries(check)
                 .filter(([name]) => !COMMON.has(name))
@@ -44,7 +45,7 @@ export function CheckPage({ id }: { id: string }) {
                   </>
                 ))}
             </dl>
-          </Part>
+          </Card>
           <NamesPart
             title="Service policies that ask for it"
             kind="service-policies"

@@ -4,6 +4,7 @@ import { Trail } from '../changes/trail.tsx'
 import type { Concern } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { AttributeLink } from '../parts/attribute-link.tsx'
+import { Card } from '../parts/card.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { KIND_NAMES } from '../parts/kind-names.ts'
 import { Loaded } from '../parts/loaded.tsx'
@@ -114,24 +115,14 @@ function mayFollow({ href }: { readonly href: string }): boolean {
   return lackedBy(/\w[\w-]*/.exec(href)?.[0] ?? '') === undefined
 }
 
-/** A part of a page. */
-export function Part({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <section class="card" aria-label={title}>
-      <h2>{title}</h2>
-      {children}
-    </section>
-  )
-}
-
 type NamesProps = Parameters<typeof NameList>[0] & { readonly title: string }
 
 /** A part of a page with the entities of a list. */
 export function NamesPart({ title, ...list }: NamesProps) {
   return (
-    <Part title={title}>
+    <Card title={title}>
       <NameList {...list} />
-    </Part>
+    </Card>
   )
 }
 
@@ -149,7 +140,7 @@ interface ListProps<T> {
 export function ListPart<T>({ title, empty, read, reasons, concerns, keyOf, children }: ListProps<T>) {
   const answer = useAnswer(async (signal) => (await read(signal)).data, reasons, concerns)
   return (
-    <Part title={title}>
+    <Card title={title}>
       <Loaded answer={answer} isEmpty={(list) => list.length === 0} {...(empty && { empty })}>
         {(list) => (
           <ul class="plain">
@@ -159,7 +150,7 @@ export function ListPart<T>({ title, empty, read, reasons, concerns, keyOf, chil
           </ul>
         )}
       </Loaded>
-    </Part>
+    </Card>
   )
 }
 
@@ -173,8 +164,8 @@ function ChangesPart({ id }: { id: string }) {
     [apis, id],
   )
   return (
-    <Part title="Changes">
+    <Card title="Changes">
       <Trail answer={answer} empty="None that are remembered." />
-    </Part>
+    </Card>
   )
 }

@@ -3,13 +3,13 @@ import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts
 import { ActionButton } from '../parts/action-button.tsx'
 import { ActionProblem } from '../parts/action-problem.tsx'
 import { AttributeLink } from '../parts/attribute-link.tsx'
+import { Card } from '../parts/card.tsx'
 import { Name } from '../parts/name.tsx'
 import { TextInput } from '../parts/text-input.tsx'
 import { untilText, wholeText } from '../parts/time-text.ts'
 import { useAction } from '../parts/use-action.ts'
 import { may } from '../session/session.ts'
 import { useApis } from '../session/use-apis.ts'
-import { Part } from './entity-page.tsx'
 
 type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
 type Grant = NonNullable<Identity['attributeGrants']>[number]
@@ -26,7 +26,7 @@ export function GrantsPart({ identity }: { readonly identity: Identity }) {
   const isEmpty = grants.length === 0 && others.every(([, attributes]) => attributes.length === 0)
   if (isEmpty && !mayGive) return null
   return (
-    <Part title="Role attributes for some time">
+    <Card title="Role attributes for some time">
       {isEmpty && <p class="muted">None.</p>}
       <ul class="plain">
         {others
@@ -44,7 +44,7 @@ export function GrantsPart({ identity }: { readonly identity: Identity }) {
         ))}
       </ul>
       {mayGive && <GiveForm identityId={identity.id} />}
-    </Part>
+    </Card>
   )
 }
 

@@ -1,12 +1,13 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { type Role, RoleLinks } from '../parts/attribute-link.tsx'
+import { Card } from '../parts/card.tsx'
 import { pluralName } from '../parts/kind-names.ts'
 import { NameList } from '../parts/name-list.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { wordsOf } from '../parts/words.ts'
 import { useApis } from '../session/use-apis.ts'
-import { EntityPage, Part } from './entity-page.tsx'
+import { EntityPage } from './entity-page.tsx'
 
 /** The kinds that the role lists of each kind of policy select. */
 const SIDES = {
@@ -56,19 +57,19 @@ export function PolicyPage({ id, kind }: { id: string; kind: keyof typeof SIDES 
       {(policy) => (
         <div class="columns">
           {SIDES[kind].map((side) => (
-            <Part key={side} title={wordsOf(pluralName(side, 2))}>
+            <Card key={side} title={wordsOf(pluralName(side, 2))}>
               <Roles kind={side} of={policy[LISTS[side]]} />
               <NameList
                 kind={side}
                 of={`${kind}/${id}/${side}`}
                 empty="It selects nothing: the policy has no effect."
               />
-            </Part>
+            </Card>
           ))}
           {isOfServices && (
-            <Part title="Posture checks">
+            <Card title="Posture checks">
               <Roles kind="posture-checks" of={policy.postureCheckRolesDisplay} />
-            </Part>
+            </Card>
           )}
         </div>
       )}

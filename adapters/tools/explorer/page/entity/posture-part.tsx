@@ -1,10 +1,10 @@
 import { isOfIdentity } from '../events/network-event.ts'
+import { Card } from '../parts/card.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { timeText } from '../parts/time-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { valueText, wordsOf } from '../parts/words.ts'
 import { useApis } from '../session/use-apis.ts'
-import { Part } from './entity-page.tsx'
 
 /** The state that endpoints of an identity reported, and how old each report is. */
 export function PosturePart({ id }: { id: string }) {
@@ -16,7 +16,7 @@ export function PosturePart({ id }: { id: string }) {
     isOfIdentity(id),
   )
   return (
-    <Part title="Posture as reported">
+    <Card title="Posture as reported">
       <Loaded
         answer={answer}
         isEmpty={(data) => reportsOf(data).length === 0}
@@ -35,7 +35,7 @@ export function PosturePart({ id }: { id: string }) {
           </dl>
         )}
       </Loaded>
-    </Part>
+    </Card>
   )
 }
 

@@ -1,4 +1,5 @@
 import { hrefOf } from '../navigation/place.ts'
+import { Card } from '../parts/card.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Joined } from '../parts/joined.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -6,7 +7,6 @@ import { numberText } from '../parts/number-text.ts'
 import { PlainTable } from '../parts/plain-table.tsx'
 import { useFound } from '../parts/use-found.tsx'
 import { useApis } from '../session/use-apis.ts'
-import { Part } from './entity-page.tsx'
 
 interface Props {
   /** Of an identity the services that it reaches are listed, of a service the identities that reach it. */
@@ -29,7 +29,7 @@ export function ReachPart({ kind, id }: Props) {
   const counts = (answer.data ?? answer.earlier)?.counts
   const title = kind === 'identities' ? 'Reaches' : 'Reached by'
   return (
-    <Part title={counts ? `${title}: ${numberText(counts.dial)} dial, ${numberText(counts.bind)} bind` : title}>
+    <Card title={counts ? `${title}: ${numberText(counts.dial)} dial, ${numberText(counts.bind)} bind` : title}>
       {field}
       <Loaded answer={answer} isEmpty={({ reached }) => reached.length === 0} empty="None.">
         {({ reached }) => (
@@ -83,6 +83,6 @@ export function ReachPart({ kind, id }: Props) {
           </>
         )}
       </Loaded>
-    </Part>
+    </Card>
   )
 }

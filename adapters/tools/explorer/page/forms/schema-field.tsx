@@ -42,12 +42,12 @@ function SchemaField(props: FieldProps) {
 /** Members that the controller keeps for the user and does not interpret. */
 const NOTES = new Set(['tags', 'appData'])
 
-/** The fields of the members of an object; the required ones first, and notes of the user last. */
+/** The fields of the members of an object; the required ones first, then the data of a config below its type, notes of the user last. */
 export function ObjectFields(props: Omit<FieldProps, 'name' | 'isRequired'>) {
   const { schema, value, depth = 0, onChange } = props
   const values = membersOf(value)
   const required = new Set(schema.required)
-  const rank = (name: string) => (NOTES.has(name) ? 2 : required.has(name) ? 0 : 1)
+  const rank = (name: string) => (NOTES.has(name) ? 3 : name === 'data' ? 2 : required.has(name) ? 0 : 1)
   const members = Object.entries(schema.properties ?? {}).toSorted(([one], [other]) => rank(one) - rank(other))
   return (
     <>

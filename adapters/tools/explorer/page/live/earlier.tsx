@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Trail } from '../changes/trail.tsx'
 import { isOfNothing } from '../events/network-event.ts'
+import { Card } from '../parts/card.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useApis } from '../session/use-apis.ts'
 
@@ -10,8 +11,7 @@ const PAGE_SIZE = 20
 export function Earlier({ before }: { before: string }) {
   const [isOpen, setOpen] = useState(false)
   return (
-    <section class="card" aria-label="Before that">
-      <h2>Before that</h2>
+    <Card title="Before that">
       {isOpen ? (
         <EarlierRecords before={before} />
       ) : (
@@ -19,7 +19,7 @@ export function Earlier({ before }: { before: string }) {
           Read the audit trail
         </button>
       )}
-    </section>
+    </Card>
   )
 }
 

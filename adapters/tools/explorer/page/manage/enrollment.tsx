@@ -9,7 +9,7 @@ import { untilText } from '../parts/time-text.ts'
 import { may } from '../session/session.ts'
 import { useApis } from '../session/use-apis.ts'
 
-type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
+export type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
 
 const HOUR_MS = 3_600_000
 

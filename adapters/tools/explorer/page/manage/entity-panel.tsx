@@ -1,13 +1,18 @@
-import { deleteOf } from '../api/read-json.ts'
+import type { Apis } from '../api/apis.ts'
+import { deleteOf, readJson, rowOf } from '../api/read-json.ts'
+import { isOfAny, isOfIdentity, isOfNetwork } from '../events/network-event.ts'
 import { go, hrefOf } from '../navigation/place.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
 import { useApis } from '../session/use-apis.ts'
+import { withDetails } from '../table/identity-details.ts'
+import { tableOf } from '../table/table-kinds.ts'
 import { tableMembers } from '../table/table-place.ts'
-import { IdentityPanel } from './identity-panel.tsx'
-import { MANAGED_KINDS, type ManagedKind } from './kinds.ts'
-import { PanelHead } from './panel-head.tsx'
+import { IdentityActs } from './identity-acts.tsx'
+import { type ManagedKind, permissionOf } from './kinds.ts'
+import { PanelTitle } from './panel-title.tsx'
 
 interface Props {
   readonly kind: ManagedKind
@@ -16,17 +21,38 @@ interface Props {
   readonly onChange: () => void
 }
 
-/** Shows one entity with its actions. */
+/** Shows one entity with what its table shows in all columns, and with its actions. */
 export function EntityPanel({ kind, id, onChange }: Props) {
   const apis = useApis()
-  const { permission = '' } = MANAGED_KINDS.find((managed) => managed.kind === kind) ?? {}
+  const answer = useAnswer(
+    (signal) => readPanel(apis, kind, id, signal),
+    [apis, kind, id],
+    isOfAny(isOfNetwork, isOfIdentity(id)),
+  )
+  const { row, identity } = answer.data ?? {}
+  const onDone = () => {
+    answer.reload()
+    onChange()
+  }
   const onDeleted = () => {
     onChange()
     go('manage', { kind, ...tableMembers() })
   }
   return (
     <aside class="panel" aria-label="Selected">
-      {kind === 'identities' ? <IdentityPanel id={id} onChange={onChange} /> : <PanelHead kind={kind} id={id} />}
+      <PanelTitle kind={kind} name={row?.name ?? ''} />
+      {answer.problem && <p class="problem">{answer.problem}</p>}
+      {row && (
+        <dl class="facts">
+          {Object.values(tableOf(kind).columns).map(({ title, show, text }) => (
+            <>
+              <dt>{title}</dt>
+              <dd>{show?.(row) || text(row) || <span class="muted">none</span>}</dd>
+            </>
+          ))}
+        </dl>
+      )}
+      {identity && <IdentityActs identity={identity} onDone={onDone} />}
       <section class="panel-links">
         <a href={hrefOfEntity(kind, id)}>Its page</a>
         {kind === 'services' && <a href={hrefOf('why', { service: id })}>Why somebody reaches it</a>}
@@ -37,8 +63,8 @@ export function EntityPanel({ kind, id, onChange }: Props) {
         <a href={hrefOf('json', { kind, id })}>Change its fields</a>
         <a href={hrefOf('json', { kind, id, as: 'json' })}>All of it as JSON</a>
       </section>
-      <section>
-        {may(permission, 'delete') && (
+      {may(permissionOf(kind), 'delete') && (
+        <section>
           <ActionButton
             label="Delete"
             question="Delete it for good?"
@@ -46,8 +72,16 @@ export function EntityPanel({ kind, id, onChange }: Props) {
             act={() => deleteOf(apis, kind, id)}
             onDone={onDeleted}
           />
-        )}
-      </section>
+        </section>
+      )}
     </aside>
   )
+}
+
+/** An entity as a row of its table. An identity has its sessions and certificates as well. */
+async function readPanel(apis: Apis, kind: ManagedKind, id: string, signal: AbortSignal) {
+  if (kind !== 'identities') return { row: rowOf(await readJson(apis, kind, id, signal)) }
+  const { data } = await apis.management.call('GET /identities/{id}', { params: { id }, signal })
+  const [row] = await withDetails(apis, [rowOf(data)], Object.keys(tableOf(kind).columns), signal)
+  return { row, identity: data }
 }

@@ -1,21 +1,22 @@
 import { useState } from 'preact/hooks'
 import { go, hrefOf, place } from '../navigation/place.ts'
-import { kindName } from '../parts/kind-names.ts'
+import { kindName, pluralName } from '../parts/kind-names.ts'
+import { wordsOf } from '../parts/words.ts'
 import { may, mayRead } from '../session/session.ts'
 import { EntityTable } from '../table/entity-table.tsx'
 import { CreateIdentity } from './create-identity.tsx'
 import { EntityPanel } from './entity-panel.tsx'
-import { MANAGED_KINDS, type ManagedKind, managedKind } from './kinds.ts'
-import { PanelTitle } from './panel-head.tsx'
+import { MANAGED_KINDS, type ManagedKind, permissionOf } from './kinds.ts'
+import { PanelTitle } from './panel-title.tsx'
 
 /** Identities, services, policies and checks: found, created, and the common things done to them. */
 export function ManageView() {
   const { about } = place.value
-  const kind = managedKind(about.get('kind'))
+  const kind = MANAGED_KINDS.find((one) => one === about.get('kind')) ?? 'identities'
   const id = about.get('id') ?? undefined
   const isNew = about.has('new')
   const [version, setVersion] = useState(0)
-  const { permission = '' } = MANAGED_KINDS.find((managed) => managed.kind === kind) ?? {}
+  const mayCreate = may(permissionOf(kind), 'create')
   const onChange = () => setVersion(version + 1)
   const onCreated = (made: string) => {
     onChange()
@@ -26,18 +27,14 @@ export function ManageView() {
       <div class="bar">
         <h1>Manage</h1>
         <div class="tabs">
-          {MANAGED_KINDS.filter((managed) => mayRead(managed.permission)).map((managed) => (
-            <a
-              key={managed.kind}
-              href={hrefOf('manage', { kind: managed.kind })}
-              aria-current={managed.kind === kind ? 'true' : undefined}
-            >
-              {managed.label}
+          {MANAGED_KINDS.filter((one) => mayRead(permissionOf(one))).map((one) => (
+            <a key={one} href={hrefOf('manage', { kind: one })} aria-current={one === kind ? 'true' : undefined}>
+              {wordsOf(pluralName(one, 2))}
             </a>
           ))}
           <a href={hrefOf('json')}>All kinds</a>
         </div>
-        {may(permission, 'create') && (
+        {mayCreate && (
           <a class="button primary" href={newHref(kind)}>
             New {kindName(kind)}
           </a>
@@ -45,7 +42,7 @@ export function ManageView() {
       </div>
       <div class={id || isNew ? 'graph-body has-panel' : 'graph-body'}>
         <EntityTable key={kind} kind={kind} view="manage" selected={isNew ? '' : id} version={version} />
-        {isNew && kind === 'identities' && may(permission, 'create') && (
+        {isNew && kind === 'identities' && mayCreate && (
           <aside class="panel" aria-label={`New ${kindName(kind)}`}>
             <PanelTitle kind={kind} name={`New ${kindName(kind)}`} />
             <CreateIdentity onCreated={onCreated} />

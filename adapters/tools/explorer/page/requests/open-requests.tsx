@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { AccessRequest } from '../../../../../src/client/index.ts'
 import { isOfKind } from '../events/network-event.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
+import { Card } from '../parts/card.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Name } from '../parts/name.tsx'
 import { Time } from '../parts/time.tsx'
@@ -31,14 +32,13 @@ function Requests() {
   const open = answer.data ?? answer.earlier ?? []
   if (open.length === 0) return null
   return (
-    <section class="card" aria-label="Requests for access">
-      <h2>Requests for access</h2>
+    <Card title="Requests for access">
       <ul class="plain">
         {open.map((request) => (
           <OpenRequest key={request.id} request={request} onDone={answer.reload} />
         ))}
       </ul>
-    </section>
+    </Card>
   )
 }
 

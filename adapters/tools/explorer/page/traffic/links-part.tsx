@@ -1,4 +1,5 @@
 import { AndMore } from '../parts/and-more.tsx'
+import { Card } from '../parts/card.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { latencyText, numberText, rateText } from '../parts/number-text.ts'
 import { PlainTable } from '../parts/plain-table.tsx'
@@ -9,8 +10,7 @@ const MOST_LISTED = 20
 /** The links between routers, the most used first, with their numbers. */
 export function LinksPart({ traffic: { links, counts } }: { traffic: Traffic }) {
   return (
-    <section class="card" aria-label="Links">
-      <h2>Links</h2>
+    <Card title="Links">
       {links.length === 0 && <p class="muted">None between routers of this controller.</p>}
       {links.length > 0 && (
         <PlainTable
@@ -33,6 +33,6 @@ export function LinksPart({ traffic: { links, counts } }: { traffic: Traffic }) 
         />
       )}
       <AndMore all={counts.links} shown={MOST_LISTED} />
-    </section>
+    </Card>
   )
 }

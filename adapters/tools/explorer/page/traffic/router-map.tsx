@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { visibleLine } from '../../../../../src/base/text.ts'
+import { Card } from '../parts/card.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { countedName } from '../parts/kind-names.ts'
 import { latencyText, numberText, rateText } from '../parts/number-text.ts'
@@ -28,8 +29,7 @@ export function RouterMap({ traffic }: { traffic: Traffic }) {
   const isLit = (...ids: readonly string[]) => pointed === undefined || ids.includes(pointed)
   const drawn = links.filter(({ source, target }) => places.has(source.id) && places.has(target.id))
   return (
-    <section class="card scrolls" aria-label="Map of routers">
-      <h2>Map of routers</h2>
+    <Card title="Map of routers" class="scrolls">
       {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links */}
       <svg
         class="traffic router-map"
@@ -62,7 +62,7 @@ export function RouterMap({ traffic }: { traffic: Traffic }) {
           {numberText(shown.length)} of {numberText(traffic.counts.routers)} routers are drawn: those with links first.
         </p>
       )}
-    </section>
+    </Card>
   )
 }
 

@@ -1,4 +1,5 @@
 import { AndMore } from '../parts/and-more.tsx'
+import { Card } from '../parts/card.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { numberText, rateText } from '../parts/number-text.ts'
@@ -21,8 +22,7 @@ export function TrafficNow() {
       {(traffic) => (
         <>
           <Numbers traffic={traffic} />
-          <section class="card scrolls" aria-label="Who talks to whom">
-            <h2>Who talks to whom</h2>
+          <Card title="Who talks to whom" class="scrolls">
             {traffic.routers.length === 0 && <p class="muted">There are no routers yet.</p>}
             {isNarrow && traffic.routers.length > 0 && <FlowList traffic={traffic} />}
             {!isNarrow && traffic.routers.length > 0 && <TrafficDrawing traffic={traffic} />}
@@ -35,7 +35,7 @@ export function TrafficNow() {
             {!traffic.isOpen && (
               <p class="muted">This controller serves no routers: circuits and links are not known here.</p>
             )}
-          </section>
+          </Card>
           {traffic.routers.length > 0 && <CircuitsPart />}
           {!isNarrow && <RouterMap traffic={traffic} />}
           <div class="columns">
@@ -86,8 +86,7 @@ const MOST_LISTED = 20
 
 function Routers({ traffic: { routers, counts } }: { traffic: Traffic }) {
   return (
-    <section class="card" aria-label="Routers">
-      <h2>Routers</h2>
+    <Card title="Routers">
       <PlainTable
         rows={routers.slice(0, MOST_LISTED)}
         keyOf={({ id }) => id}
@@ -107,6 +106,6 @@ function Routers({ traffic: { routers, counts } }: { traffic: Traffic }) {
         ]}
       />
       <AndMore all={counts.routers} shown={MOST_LISTED} />
-    </section>
+    </Card>
   )
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { type Explanation, explain, type Question } from '../api/explanation.ts'
 import { aboutNow, place, stay } from '../navigation/place.ts'
+import { Card } from '../parts/card.tsx'
 import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { useSettled } from '../parts/use-settled.ts'
@@ -38,8 +39,7 @@ export function Circumstances({ changes }: { changes: readonly Change[] }) {
   const choose = (changed: { identity?: string; service?: string }) =>
     stay('what-if', { ...aboutNow('identity', 'service', 'type'), ...changed })
   return (
-    <section class="card">
-      <h2>Another posture, another time</h2>
+    <Card title="Another posture, another time">
       <div class="row">
         <Finder
           label="Identity"
@@ -68,7 +68,7 @@ export function Circumstances({ changes }: { changes: readonly Change[] }) {
           <Answer explanation={then.data} />
         </dl>
       )}
-    </section>
+    </Card>
   )
 }
 

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Found } from '../api/search.ts'
 import { place } from '../navigation/place.ts'
 import { ActionProblem } from '../parts/action-problem.tsx'
+import { Card } from '../parts/card.tsx'
 import { attributeChip, type Chip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { Finder } from '../parts/finder.tsx'
@@ -33,8 +34,7 @@ export function NewChange() {
   }
   const beginPolicy = () => put(newPolicy(EMPTY_POLICY))
   return (
-    <section class="card new-change">
-      <h2>Change something</h2>
+    <Card title="Change something" class="new-change">
       <div class="row">
         <Finder
           key={round}
@@ -66,6 +66,6 @@ export function NewChange() {
         )}
       </div>
       <ActionProblem of={action.problem} />
-    </section>
+    </Card>
   )
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { hrefOf, place } from '../navigation/place.ts'
 import { announce } from '../parts/announcements.ts'
+import { Card } from '../parts/card.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { distinct, type Pair } from '../parts/fold-pairs.ts'
 import { countedName } from '../parts/kind-names.ts'
@@ -50,8 +51,7 @@ export function Outcome({ changes }: { changes: readonly Change[] }) {
   )
   if (changes.length === 0) {
     return (
-      <section class="card">
-        <h2>Gained and lost</h2>
+      <Card title="Gained and lost">
         {made && (
           <p class="note">
             ✓ {madeText(made)}{' '}
@@ -66,7 +66,7 @@ export function Outcome({ changes }: { changes: readonly Change[] }) {
         <p class="empty">
           Choose something to change: who would gain access and who would lose it appears here while you edit.
         </p>
-      </section>
+      </Card>
     )
   }
   const page = answer.data ?? (cursor === undefined ? answer.earlier : undefined)

@@ -1,4 +1,5 @@
 import type { CheckExplanation, Explanation } from '../api/explanation.ts'
+import { Card } from '../parts/card.tsx'
 import { EntityLink } from '../parts/entity-link.tsx'
 import { kindName } from '../parts/kind-names.ts'
 import { LinkedText, type Named } from '../parts/linked-text.tsx'
@@ -75,8 +76,7 @@ export function ExplanationSentences({ explanation }: { explanation: Explanation
   const suggested = new Set(suggestions.map((suggestion) => suggestion.text))
   const [, ...lines] = text.split('\n').filter((line) => !suggested.has(line))
   return (
-    <section class="card">
-      <h2>In words</h2>
+    <Card title="In words">
       <ul class="sentences">
         {lines.map((line) => (
           <li key={line} class={line.startsWith('  ') ? 'is-below' : undefined}>
@@ -84,7 +84,7 @@ export function ExplanationSentences({ explanation }: { explanation: Explanation
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   )
 }
 

@@ -5,6 +5,7 @@ import { type Explanation, explain } from '../api/explanation.ts'
 import { memberOf, readJson } from '../api/read-json.ts'
 import { isOfAny, isOfIdentity, isOfKind, isOfNetwork } from '../events/network-event.ts'
 import { aboutNow, go, hrefOf, place } from '../navigation/place.ts'
+import { Card } from '../parts/card.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { Finder } from '../parts/finder.tsx'
 import { Problem } from '../parts/loaded.tsx'
@@ -51,8 +52,7 @@ export function WhyView() {
       <Problem of={answer} />
       {!(identity && service) && (
         <div class="why-body">
-          <section class="card">
-            <h2>Choose an identity and a service</h2>
+          <Card title="Choose an identity and a service">
             <p>
               The controller says whether the one may reach the other, by which policies, posture checks and edge
               routers, and what is missing.
@@ -63,7 +63,7 @@ export function WhyView() {
               <a href={hrefOf('start', { finding: 'services-without-identities' })}>what nobody reaches</a> or{' '}
               <a href={hrefOf('changes', { of: 'access' })}>who lost access lately</a>.
             </p>
-          </section>
+          </Card>
         </div>
       )}
       {explanation && (
