@@ -12,7 +12,7 @@ describe.skipIf(!HAS_BROWSER)('the acts on an entity in the explorer', () => {
     const { net, url } = await serveExplorer()
     const notAfter = Date.now() + day
     const authority = await issueAuthority({ subject: 'CN=third party', notAfter })
-    const flags = { isAuthEnabled: true, isAutoCaEnrollmentEnabled: false, isOttCaEnrollmentEnabled: false }
+    const flags = { isAuthEnabled: true, isAutoCaEnrollmentEnabled: true, isOttCaEnrollmentEnabled: false }
     const body = { name: 'third party', certPem: pemOf(authority), identityRoles: [], ...flags }
     const { id } = (await net.admin.call('POST /cas', { body })).data
     const { page, problems } = await openPage(`${url}#/json?kind=cas&id=${id}`)
@@ -25,6 +25,22 @@ describe.skipIf(!HAS_BROWSER)('the acts on an entity in the explorer', () => {
     await part.getByRole('button', { name: 'Verify' }).click()
     await part.waitFor({ state: 'detached' })
     expect((await net.admin.call('GET /cas/{id}', { params: { id } })).data.isVerified).toBe(true)
+    const file = page.getByRole('link', { name: 'Save third party.jwt' })
+    expect(await file.getAttribute('href')).toMatch(/^data:text\/plain;charset=utf-8,ey.*\..*\./)
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('have an edge router enroll anew, with a new token', async () => {
+    const { net, url } = await serveTraffic({ ...NETWORK, identities: [...NETWORK.identities, HOST] })
+    const [router] = (await net.admin.call('GET /edge-routers')).data
+    const { page, problems } = await openPage(`${url}#/json?kind=edge-routers&id=${router?.id}`)
+    await logIn(page)
+    await page.getByRole('button', { name: 'Enroll anew' }).click()
+    await page.getByText('Disconnect it until it enrolls by a new token?').waitFor()
+    await page.getByRole('button', { name: 'Yes' }).click()
+    await page.getByRole('link', { name: `Save ${router?.name}.jwt` }).waitFor()
+    const { data } = await net.admin.call('GET /edge-routers/{id}', { params: { id: router?.id ?? '' } })
+    expect(data).toMatchObject({ isVerified: false, isOnline: false })
     expect(problems).toEqual([])
   }, 60_000)
 
@@ -62,6 +78,18 @@ describe.skipIf(!HAS_BROWSER)('the acts on an entity in the explorer', () => {
     await credentials.getByText('None: it cannot log in yet.').waitFor()
     expect((await net.admin.call('GET /authenticators', { query: { filter } })).data).toEqual([])
     expect(problems).toEqual([])
+  }, 60_000)
+
+  it('take the second factor of an identity away', async () => {
+    const { net, url } = await serveExplorer({ model: NETWORK })
+    await net.totp('phone')
+    const [{ id = '' } = {}] = (await net.admin.call('GET /identities', { query: { filter: 'name = "phone"' } })).data
+    const { page } = await openPage(`${url}#/manage?kind=identities&id=${id}`)
+    await logIn(page)
+    await page.getByRole('button', { name: 'Reset second factor' }).click()
+    await page.getByRole('button', { name: 'Yes' }).click()
+    await page.getByRole('button', { name: 'Reset second factor' }).waitFor({ state: 'detached' })
+    expect((await net.admin.call('GET /identities/{id}', { params: { id } })).data.isMfaEnabled).toBe(false)
   }, 60_000)
 
   it('end in a network that is used: an identity is online, and a circuit is open', async () => {

@@ -4,6 +4,8 @@ import { TokenFile } from '../manage/enrollment.tsx'
 import { ActionButton } from '../parts/action-button.tsx'
 import { Card } from '../parts/card.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
 import { may } from '../session/session.ts'
 import { useApis } from '../session/use-apis.ts'
 
@@ -23,6 +25,7 @@ export function EntityActs({ kind, id, entity, onDone }: Props) {
   if (kind === 'cas' && entity.isVerified === false && may('ca', 'update')) {
     return <Proof id={id} token={String(entity.verificationToken)} onDone={onDone} />
   }
+  if (kind === 'cas' && entity.isAutoCaEnrollmentEnabled === true) return <CaToken id={id} name={name} />
   if (kind === 'webhooks' && may('webhook', 'update')) return <Secret id={id} />
   if (kind === 'edge-routers' && may('router', 'update')) {
     return (
@@ -80,6 +83,27 @@ function Proof({ id, token, onDone }: { id: string; token: string; onDone: () =>
         />
         <CopyButton text={token} label="Copy the name" />
       </p>
+    </Card>
+  )
+}
+
+/** The token by which holders of certificates of an authority enroll by themselves. */
+function CaToken({ id, name }: { id: string; name: string }) {
+  const { management } = useApis()
+  const answer = useAnswer(
+    (signal) => management.call('GET /cas/{id}/jwt', { params: { id }, signal }),
+    [management, id],
+  )
+  return (
+    <Card title="Token for holders of its certificates">
+      <Loaded answer={answer}>
+        {(jwt) => (
+          <p class="row">
+            <TokenFile name={name} jwt={jwt} label={`Save ${name}.jwt`} />
+            <CopyButton text={jwt} label="Copy token" />
+          </p>
+        )}
+      </Loaded>
     </Card>
   )
 }

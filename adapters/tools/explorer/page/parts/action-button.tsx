@@ -6,16 +6,31 @@ interface Props {
   readonly label: string
   /** The question that is asked before it is done, for an action that cannot be taken back. */
   readonly question?: string | undefined
-  /** The announcement of its success. */
-  readonly done: string
+  /** The announcement of its success; absent where the act announces its own. */
+  readonly done?: string
   readonly act: () => Promise<unknown>
+  /** The words of assent, where they say more than Yes. */
+  readonly yes?: string
+  /** Whether it is the main act of its view, which takes nothing away. */
+  readonly isPrimary?: boolean
+  readonly isDisabled?: boolean
   readonly onDone?: () => void
 }
 
 /** A button for an action at the controller: it asks first where it has a question, and says why the controller refuses. */
-export function ActionButton({ label, question, done, act, onDone }: Props) {
+export function ActionButton({
+  label,
+  question,
+  done,
+  act,
+  yes = 'Yes',
+  isPrimary = false,
+  isDisabled = false,
+  onDone,
+}: Props) {
   const [isAsking, setAsking] = useState(false)
   const { isBusy, problem, run } = useAction()
+  const tone = isPrimary ? 'primary' : 'danger'
   const begin = async () => {
     setAsking(false)
     if (await run(done, act)) onDone?.()
@@ -25,8 +40,8 @@ export function ActionButton({ label, question, done, act, onDone }: Props) {
       {isAsking ? (
         <span class="sure">
           {question}
-          <button type="button" class="danger" onClick={begin}>
-            Yes
+          <button type="button" class={tone} onClick={begin}>
+            {yes}
           </button>
           <button type="button" onClick={() => setAsking(false)}>
             No
@@ -35,8 +50,8 @@ export function ActionButton({ label, question, done, act, onDone }: Props) {
       ) : (
         <button
           type="button"
-          class={question && 'danger'}
-          disabled={isBusy}
+          class={question && tone}
+          disabled={isBusy || isDisabled}
           onClick={question === undefined ? begin : () => setAsking(true)}
         >
           {label}

@@ -7,19 +7,19 @@ export interface Action {
   readonly isBusy: boolean
   readonly problem: string | undefined
   /** Runs the action, announces its success, and answers whether it succeeded. */
-  readonly run: (done: string, step: () => Promise<unknown>) => Promise<boolean>
+  readonly run: (done: string | undefined, step: () => Promise<unknown>) => Promise<boolean>
 }
 
 /** Keeps the result of the last action. */
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const run = async (done: string, step: () => Promise<unknown>) => {
+  const run = async (done: string | undefined, step: () => Promise<unknown>) => {
     setBusy(true)
     setProblem(undefined)
     try {
       await step()
-      announce(done)
+      if (done !== undefined) announce(done)
       return true
     } catch (error) {
       setProblem(problemText(error))

@@ -1,6 +1,4 @@
-import { useState } from 'preact/hooks'
-import { problemText } from '../api/problem-text.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
+import { ActionButton } from '../parts/action-button.tsx'
 import { announce } from '../parts/announcements.ts'
 import { numberText } from '../parts/number-text.ts'
 import { may } from '../session/session.ts'
@@ -18,52 +16,34 @@ interface Props {
 /** Makes the changes, one after the other. A change that was made leaves the draft, a failed change stays. */
 export function Apply({ changes, onMade }: Props) {
   const apis = useApis()
-  const [isSure, setSure] = useState(false)
-  const [isBusy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<string>()
   const apply = async () => {
-    setBusy(true)
-    setProblem(undefined)
     const all: Made[] = []
-    try {
-      for (const change of changes) {
-        all.push(await make(apis, change))
-        draft.value = draft.value.filter((other) => keyOf(other) !== keyOf(change))
-      }
-      const made = {
-        written: all.reduce((sum, { written }) => sum + written, 0),
-        open: all.flatMap(({ open }) => open),
-      }
-      announce(madeText(made))
-      onMade(made)
-    } catch (error) {
-      setProblem(problemText(error))
+    for (const change of changes) {
+      all.push(await make(apis, change))
+      draft.value = draft.value.filter((other) => keyOf(other) !== keyOf(change))
     }
-    setBusy(false)
-    setSure(false)
+    const made = {
+      written: all.reduce((sum, { written }) => sum + written, 0),
+      open: all.flatMap(({ open }) => open),
+    }
+    announce(madeText(made))
+    onMade(made)
   }
   if (!changes.every(mayMake)) return <p class="muted">You may try this, and not write it.</p>
+  const areWhole = changes.every(isWhole)
   const writes = countWrites(changes)
+  const these = changes.length === 1 ? 'this change' : `these ${numberText(changes.length)} changes`
   return (
     <>
-      {isSure ? (
-        <span class="sure">
-          Write {changes.length === 1 ? 'this change' : `these ${numberText(changes.length)} changes`}
-          {writes === changes.length ? '' : ` to ${entities(writes)}`}?
-          <button type="button" class="primary" disabled={isBusy} onClick={apply}>
-            {isBusy ? 'Writing…' : 'Yes, apply'}
-          </button>
-          <button type="button" disabled={isBusy} onClick={() => setSure(false)}>
-            No
-          </button>
-        </span>
-      ) : (
-        <button type="button" class="primary" disabled={!changes.every(isWhole)} onClick={() => setSure(true)}>
-          Apply…
-        </button>
-      )}
-      {!changes.every(isWhole) && <p class="muted">A new policy needs a name before it can be made.</p>}
-      <ActionProblem of={problem} />
+      <ActionButton
+        label="Apply…"
+        question={`Write ${these}${writes === changes.length ? '' : ` to ${entities(writes)}`}?`}
+        yes="Yes, apply"
+        isPrimary
+        isDisabled={!areWhole}
+        act={apply}
+      />
+      {!areWhole && <p class="muted">A new policy needs a name before it can be made.</p>}
     </>
   )
 }
