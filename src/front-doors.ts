@@ -9,7 +9,7 @@ import type { Operator, OperatorOptions } from './controller/operator.ts'
 
 /**
  * Builds a controller: checks the certificates, fills an empty store with the entities of every controller, and offers
- * both APIs as one function. Rejects with a message that names an unusable option: a certificate that is missing or
+ * all APIs as one function. Rejects with a message that names an unusable option: a certificate that is missing or
  * whose key belongs to another, an address without port, a number out of range.
  *
  * @example

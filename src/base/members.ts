@@ -19,3 +19,11 @@ export function textsIn(value: unknown): readonly string[] {
 export function isBookkeeping(member: string): boolean {
   return /dueAt$/i.test(member)
 }
+
+/** Digits of a digest that the audit trail has instead of a value: enough to see that two values are equal, not to find a value. */
+export const DIGEST_DIGITS = 32
+
+/** Reports whether the audit trail has only a digest of a value, because it is secret or long. */
+export function isDigest(value: unknown): boolean {
+  return typeof value === 'string' && /^sha256:[0-9a-f]{32}(?: of \d+ bytes)?$/.test(value)
+}

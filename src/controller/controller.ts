@@ -51,7 +51,7 @@ export interface HostEvents extends Pick<Events, 'on'> {
 
 /** A zero-trust network controller, ready to be mounted; `await using` closes it at the end of a block. */
 export interface Controller extends AsyncDisposable {
-  /** Answers requests of both APIs; mount it in any framework. */
+  /** Answers requests of all APIs; mount it in any framework. */
   readonly fetch: ControllerFetch
   /**
    * Reports whether the path of a request is the controller's, for a framework that answers unknown paths itself. Its own are all

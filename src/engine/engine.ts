@@ -38,12 +38,13 @@ import { DataIntegrity } from '../network/database/data-integrity.ts'
 import { Snapshots, StorageHealth } from '../network/database/database-snapshots.ts'
 import { KeyRotation } from '../pki/key-rotation.ts'
 import { ServiceUpdates } from '../services/service-updates.ts'
+import { followTime } from './due-work.ts'
 import { contextOf } from './entity-services.ts'
-import { followTime, followWrites, guardWrites } from './followers.ts'
+import { amendWrites, followWrites, guardWrites } from './followers.ts'
 import { StoreEngine } from './store-engine.ts'
 
 /**
- * The controller without its wire: the two APIs call it, and a host may call it directly. Every method takes the {@link Call} it is made
+ * The controller without its wire: the APIs call it, and a host may call it directly. Every method takes the {@link Call} it is made
  * in; authorization by operation belongs to the APIs. Instants are epoch milliseconds in records, and RFC 3339 in requests. Any method
  * that takes a request, reads for its caller, or writes may throw the codes below; each method names its further codes.
  *
@@ -103,6 +104,7 @@ export class ControllerEngine extends StoreEngine {
 
   constructor(context: EngineContext) {
     super(context)
+    amendWrites(context, this.revocations)
     guardWrites(context)
     followWrites(context, this.apiSessions, this.revocations)
     followTime(context, this.apiSessions, this.revocations)

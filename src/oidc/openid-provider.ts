@@ -28,7 +28,7 @@ import { judgePresented, VerifiedTokens } from './token-sessions.ts'
 
 /**
  * An OpenID provider for the identities of the network: people, devices and workloads log in to it and get tokens, by which
- * the two APIs and the edge routers know them.
+ * the APIs and the edge routers know them.
  */
 export class OpenIdProvider {
   readonly context: ProviderContext

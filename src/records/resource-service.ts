@@ -251,7 +251,7 @@ function isSent(schema: z.core.$ZodType | undefined, value: unknown): boolean {
   if (value === undefined || value === null) return false
   const inner = schema instanceof z.ZodType ? required(schema) : undefined
   if (!(inner instanceof z.ZodObject) || !isMap(value)) return true
-  return Object.entries(value).some(([member, batch]) => isSent(inner.shape[member], batch))
+  return Object.entries(value).some(([member, inside]) => isSent(inner.shape[member], inside))
 }
 
 function merged(schema: z.core.$ZodType | undefined, before: unknown, value: unknown): unknown {

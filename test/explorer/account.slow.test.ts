@@ -59,7 +59,7 @@ describe.skipIf(!HAS_BROWSER)('the account of the user in the explorer', () => {
     await part.getByRole('button', { name: 'Take it away' }).click()
     await part.getByRole('button', { name: 'Add a second factor' }).waitFor()
     expect(await hasFactor()).toBe(false)
-    // What a delegate may not read, and that there is no second factor, is refused.
+    // A delegate may not read some of it, and there is no second factor: these requests are refused.
     expect(problems.filter((text) => !/40[14]/.test(text))).toEqual([])
   }, 60_000)
 })

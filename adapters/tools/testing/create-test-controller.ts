@@ -15,7 +15,7 @@ import { CONTROLLER_OPTIONS } from '../../../src/testing.ts'
 import { reachOf } from './access-expectations.ts'
 import type { KeptApp } from './authenticator-app.ts'
 import { byIdOrName, endpoints, type TestEndpoint } from './endpoints.ts'
-import { fakeClock, fakeScheduler, liveClock, SPAN } from './fake-clock.ts'
+import { fakeClock, fakeScheduler, liveClock, SPAN, workUnderWay } from './fake-clock.ts'
 
 import { giveRouter, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
 import { faultPlan } from './faults.ts'
@@ -30,7 +30,6 @@ import {
   type TestControllerOptions,
 } from './test-controller.ts'
 import { waitingEvents } from './waiting-events.ts'
-import { workUnderWay } from './work-under-way.ts'
 
 /** The admin of every test controller. */
 export const TEST_ADMIN = { username: 'admin', password: 'admin-password' } as const

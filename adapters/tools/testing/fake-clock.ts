@@ -170,3 +170,26 @@ export function fakeScheduler(clock: FakeClock): FakeScheduler {
     },
   }
 }
+
+/** Turns of the event loop that bring nothing new until all work counts as done: a stream of Node hands on in a later turn. */
+const QUIET_TURNS = 2
+/** The most turns that are waited for: two endpoints may talk for ever. A dial takes some twenty. */
+const MOST_TURNS = 200
+const ONE_BYTE = new Uint8Array(1)
+
+/** Kept here because a test may replace the global one by a clock of its own. */
+const { setImmediate } = globalThis
+
+/**
+ * Resolves when the work of this process that no timer has to set off is done: requests that are being answered, messages between
+ * endpoints, signatures that are being verified. Without this a test could let seconds pass by its clock in less time than one signature
+ * takes, and every dial would time out. Sockets and other threads are not waited for.
+ */
+export async function workUnderWay(): Promise<void> {
+  for (let quiet = 0, turns = 0; quiet < QUIET_TURNS && turns < MOST_TURNS; turns += 1) {
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    // The threads that verify signatures take work in the order in which it was given.
+    await crypto.subtle.digest('SHA-256', ONE_BYTE)
+    quiet = process.getActiveResourcesInfo().includes('Immediate') ? 0 : quiet + 1
+  }
+}

@@ -38,7 +38,7 @@ const TokenInQuery = described(z.object({ token: z.string().max(256).optional() 
   token: 'The one-time token of the enrollment, where the body does not hold it.',
 })
 
-/** The interface shows the token in the query, the deployed documents show it in the body; either will do. */
+/** The token in the body, as OpenZiti's documents of its API have it, or in the query, as its SDKs send it. */
 function tokenIn(
   body: { readonly token?: string | undefined } | undefined,
   query: { readonly token?: string | undefined },

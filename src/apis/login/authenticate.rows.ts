@@ -44,7 +44,7 @@ const SHAPE = {
   errors: ['INVALID_AUTH', 'INVALID_AUTH_METHOD', 'UNAUTHORIZED'],
 } as const
 
-/** Starts an API session, valid for both APIs; its token is in the answer and in the header `zt-session`. */
+/** Starts an API session, valid for all APIs; its token is in the answer and in the header `zt-session`. */
 export const authenticate = defineOperation(SHAPE, async (input) => {
   const { engine } = input
   const caller = await callerBy(input)

@@ -8,51 +8,38 @@ import {
   type PostureData,
 } from './posture/rules/index.ts'
 
-/** The reason of a decision about dialing or binding: the first obstacle in the order of this list. */
-export type Reason =
-  /** No identity has the id or name. */
-  | 'identity-unknown'
-  /** No service has the id or name. */
-  | 'service-unknown'
-  /** The identity is disabled and cannot even authenticate. */
-  | 'identity-disabled'
-  /** No service policy selects both the identity and the service. */
-  | 'no-policy-for-pair'
-  /** Service policies select both, but only for the other access type. */
-  | 'only-other-type'
-  /** Service policies of the type select both, and the term of each has not begun or is over. */
-  | 'no-policy-in-force'
-  /** Service policies grant it, and each of them has a posture check that fails. */
-  | 'posture-failing'
-  /** No edge router policy gives the identity an edge router. */
-  | 'no-edge-router-for-identity'
-  /** No service edge router policy gives the service an edge router. */
-  | 'no-edge-router-for-service'
-  /** Both have edge routers, but no common edge router. */
-  | 'no-common-edge-router'
-  /** A session is granted, but all common edge routers are offline. */
-  | 'all-common-edge-routers-offline'
-  /** A session is granted and a common edge router is online, but the service has no terminator. */
-  | 'no-terminators'
-  /** A session is granted, and a common edge router is online. */
-  | 'granted'
-
-/** Every reason, in the order of the checks. */
+/** The reasons of a decision about dialing or binding, in the order in which callers of the APIs learn of obstacles. */
 export const REASONS = [
+  /** No identity has the id or name. */
   'identity-unknown',
+  /** No service has the id or name. */
   'service-unknown',
+  /** The identity is disabled and cannot even authenticate. */
   'identity-disabled',
-  'no-policy-for-pair',
-  'only-other-type',
+  /** Service policies of the type select both, and the term of each has not begun or is over. */
   'no-policy-in-force',
+  /** No service policy selects both the identity and the service. */
+  'no-policy-for-pair',
+  /** Service policies select both, but only for the other access type. */
+  'only-other-type',
+  /** Service policies grant it, and each of them has a posture check that fails. */
   'posture-failing',
+  /** No edge router policy gives the identity an edge router. */
   'no-edge-router-for-identity',
+  /** No service edge router policy gives the service an edge router. */
   'no-edge-router-for-service',
+  /** Both have edge routers, but no common edge router. */
   'no-common-edge-router',
+  /** A session is granted, but all common edge routers are offline. */
   'all-common-edge-routers-offline',
+  /** A session is granted and a common edge router is online, but the service has no terminator. */
   'no-terminators',
+  /** A session is granted, and a common edge router is online. */
   'granted',
-] as const satisfies readonly Reason[]
+] as const
+
+/** The reason of a decision: the first obstacle, or the state of a granted access. */
+export type Reason = (typeof REASONS)[number]
 
 /** A missing right of a party at an edge router, found before any policy is evaluated. */
 export type PartyLack = 'not-a-tunneler' | 'api-session-over' | 'factor-missing' | 'service-session-over'
@@ -161,15 +148,8 @@ const STANDS_IN_THE_WAY: Readonly<Record<Obstacle, (asked: Asked) => boolean>> =
 const POLICIES = ['no-policy-in-force', 'no-policy-for-pair', 'only-other-type'] as const
 const ROUTERS = ['no-edge-router-for-identity', 'no-edge-router-for-service', 'no-common-edge-router'] as const
 
-/** The order in which callers of the APIs learn of obstacles. */
-const BY_APIS: readonly Obstacle[] = [
-  'identity-unknown',
-  'service-unknown',
-  'identity-disabled',
-  ...POLICIES,
-  'posture-failing',
-  ...ROUTERS,
-]
+/** The order for callers of the APIs. */
+const BY_APIS = REASONS.filter((reason): reason is Extract<Reason, Obstacle> => reason in STANDS_IN_THE_WAY)
 
 /** The order for an edge router: its own eligibility comes before posture. */
 const BY_ROUTERS: readonly Obstacle[] = [

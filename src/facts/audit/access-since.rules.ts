@@ -1,5 +1,5 @@
 import { grouped } from '../../base/collections.ts'
-import { textsIn } from '../../base/members.ts'
+import { isDigest, textsIn } from '../../base/members.ts'
 import { type Semantic, selects } from '../../base/roles.ts'
 import { canonicalJson } from '../../base/text.ts'
 import type { AccessSince } from '../access/explain/explanation.rules.ts'
@@ -131,11 +131,6 @@ function undone(
     before[field] = was
   }
   return { ...state, [kind]: before }
-}
-
-/** Reports whether a list is recorded as a digest, as long values are. */
-function isDigest(value: unknown): boolean {
-  return typeof value === 'string' && value.startsWith('sha256:')
 }
 
 function entityOf({ id, roleAttributes, directoryAttributes, claimAttributes, grantedAttributes }: Fields) {

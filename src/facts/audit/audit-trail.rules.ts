@@ -1,4 +1,5 @@
 import { jsonBytes } from '../../base/bytes.ts'
+import { DIGEST_DIGITS } from '../../base/members.ts'
 import { canonicalJson } from '../../base/text.ts'
 
 /** The parts of a record that its digest covers: all of them. */
@@ -134,8 +135,6 @@ type Sides = { readonly before?: unknown; readonly after?: unknown }
 
 /** Bytes of a value that is recorded whole; a longer value is recorded by its digest and length. */
 const MOST_BYTES = 16 * 1024
-/** Digits of a recorded digest: enough to see that two values are equal, but not to find a value. */
-const DIGEST_DIGITS = 32
 /** Fields of every record that the audit record holds anyway. */
 const TOLD_OTHERWISE: readonly string[] = ['id', 'createdAt', 'updatedAt']
 

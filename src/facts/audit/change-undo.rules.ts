@@ -1,4 +1,4 @@
-import { textsIn } from '../../base/members.ts'
+import { isDigest, textsIn } from '../../base/members.ts'
 import { canonicalJson } from '../../base/text.ts'
 
 /** The reason why a change, or a field of it, is not undone. */
@@ -279,9 +279,4 @@ function fieldOf(fields: Fields, field: string): unknown {
 
 function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(one) === canonicalJson(other)
-}
-
-/** Reports whether a value is a digest, as recorded for secrets and long values. */
-function isDigest(value: unknown): boolean {
-  return typeof value === 'string' && /^sha256:[0-9a-f]{32}(?: of \d+ bytes)?$/.test(value)
 }

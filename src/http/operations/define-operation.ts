@@ -50,7 +50,7 @@ export interface OperationInput<S extends OperationShape = OperationShape> {
   readonly url: URL
   /** The facts that this controller reports about itself. */
   readonly versionFacts: VersionFacts
-  /** Writes the documents of both APIs. */
+  /** Writes the documents of all APIs. */
   documents(): ApiDocuments
 }
 

@@ -58,7 +58,7 @@ export interface HandlerOptions extends ControllerIdentity, InputRules {
   newRequestId(): string
   /** Reports whether the controller was closed: then every answer says so. */
   isClosed(): boolean
-  /** Writes the documents of both APIs; asked for once. */
+  /** Writes the documents of all APIs; called once. */
   documents(): ApiDocuments
 }
 

@@ -35,6 +35,12 @@ const ROWS: readonly Row[] = [
     says: "'alice' may not dial 'web': the identity is disabled.",
   },
   {
+    reason: 'no-policy-in-force',
+    change: { policies: [policy({ term: OVER })] },
+    suggests: ['change-term'],
+    says: "'alice' may not dial 'web': service policies select both, but none of them is in force.",
+  },
+  {
     reason: 'no-policy-for-pair',
     change: { policies: [policy({ serviceRoles: ['#other'] })] },
     suggests: ['add-role-attributes', 'create-service-policy'],
@@ -45,12 +51,6 @@ const ROWS: readonly Row[] = [
     change: { policies: [policy({ type: 'Bind' })] },
     suggests: ['create-service-policy'],
     says: "'alice' may not dial 'web': service policies select both, but only for the other of Dial and Bind.",
-  },
-  {
-    reason: 'no-policy-in-force',
-    change: { policies: [policy({ term: OVER })] },
-    suggests: ['change-term'],
-    says: "'alice' may not dial 'web': service policies select both, but none of them is in force.",
   },
   {
     reason: 'posture-failing',

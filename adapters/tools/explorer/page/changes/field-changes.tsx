@@ -1,4 +1,4 @@
-import { isBookkeeping } from '../../../../../src/base/members.ts'
+import { isBookkeeping, isDigest } from '../../../../../src/base/members.ts'
 import type { Apis } from '../api/apis.ts'
 import { readJson, rowOf } from '../api/read-json.ts'
 import { isOfNothing } from '../events/network-event.ts'
@@ -35,11 +35,6 @@ export function FieldChanges({ entry, isBrief = false }: { entry: AuditEntry; is
       ))}
     </dl>
   )
-}
-
-/** The trail has only a digest of a secret or of a long value, which says nothing to a reader. */
-function isDigest(value: unknown): boolean {
-  return typeof value === 'string' && value.startsWith('sha256:')
 }
 
 function Field({ field, change }: { field: string; change: { before?: unknown; after?: unknown } }) {

@@ -68,8 +68,8 @@ async function* readOnce(
   const given = new AbortController()
   const giveUp = () => given.abort()
   signal.addEventListener('abort', giveUp)
-  let hasSpoken = Date.now()
-  const watch = setInterval(() => Date.now() - hasSpoken > SILENCE_MS && giveUp(), 1000)
+  let heardAt = Date.now()
+  const watch = setInterval(() => Date.now() - heardAt > SILENCE_MS && giveUp(), 1000)
   try {
     const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': after }) }
     const url = `${controllerUrl()}/portcullis/v1/events`
@@ -85,13 +85,13 @@ async function* readOnce(
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      hasSpoken = Date.now()
+      heardAt = Date.now()
       parser.feed(decoder.decode(value, { stream: true }))
       yield* came.splice(0)
     }
   } catch (error) {
     if (given.signal.aborted && !signal.aborted)
-      throw new Error('Nothing was heard from the controller for 30 seconds.')
+      throw new Error(`Nothing was heard from the controller for ${SILENCE_MS / 1000} seconds.`)
     throw error
   } finally {
     clearInterval(watch)
