@@ -37,9 +37,11 @@ export class TokenIssue {
     return (Math.floor(clock.now() / 1000) + Math.floor(lifetimeMs / 1000)) * 1000
   }
 
-  access(session: SessionClaims, to: IssuedTo): Promise<IssuedToken> {
-    const { random, settings } = this.#context
-    return this.#sign((issue) => tokenClaims(session, 'a', random.uuid(), issue), to, settings.accessTokenLifetimeMs)
+  /** An access token, which ends no later than at `until` (epoch ms). */
+  access(session: SessionClaims, to: IssuedTo, until = Number.POSITIVE_INFINITY): Promise<IssuedToken> {
+    const { clock, random, settings } = this.#context
+    const lifetimeMs = Math.min(settings.accessTokenLifetimeMs, until - Math.floor(clock.now() / 1000) * 1000)
+    return this.#sign((issue) => tokenClaims(session, 'a', random.uuid(), issue), to, lifetimeMs)
   }
 
   refresh(session: SessionClaims, jti: string, to: IssuedTo): Promise<IssuedToken> {

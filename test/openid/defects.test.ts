@@ -147,6 +147,23 @@ describe(DEFECT, () => {
     expect((await exchange(mounted, token, 'access_token', 'access_token')).status).toBe(200)
   })
 
+  it('6: an access token that comes from an access token ends with it', async () => {
+    const mounted = await mount()
+    const first = await openIdTokens(mounted)
+    const end = claimsOf(first.access_token).exp
+    await mounted.controller.elapse(20 * 60_000)
+    const later = await tokensIn(await exchange(mounted, first.access_token, 'access_token', 'access_token'))
+    expect(claimsOf(later.access_token).exp).toBe(end)
+    expect(later.expires_in).toBe(end - Math.floor(mounted.clock.now() / 1000))
+    expect((await bearing(mounted, later.access_token)).status).toBe(200)
+    const renewed = await tokensIn(await exchange(mounted, first.refresh_token, 'refresh_token', 'access_token'))
+    expect(claimsOf(renewed.access_token).exp).toBeGreaterThan(end)
+    await mounted.controller.elapse(11 * 60_000)
+    expect((await bearing(mounted, later.access_token)).status).toBe(401)
+    expect((await exchange(mounted, later.access_token, 'access_token', 'access_token')).status).toBe(400)
+    expect((await bearing(mounted, renewed.access_token)).status).toBe(200)
+  })
+
   it('6: an exchange that does not say for what answers an access token', async () => {
     const mounted = await mount()
     const { access_token, refresh_token } = await openIdTokens(mounted)

@@ -25,7 +25,8 @@ type Kind = (typeof KINDS)[number]
 
 /**
  * Exchanges a token for another one of the same session (RFC 8693). The presented refresh token stays valid, because
- * SDKs exchange one twice. The new tokens describe the session as it is, so that no proven factor gets lost.
+ * SDKs exchange one twice. The new tokens describe the session as it is, so that no proven factor gets lost. An access token that comes
+ * from another access token ends with that one.
  */
 export class ExchangeGrant {
   readonly #context: ProviderContext
@@ -63,7 +64,9 @@ export class ExchangeGrant {
       const text = await this.#issue.id(session, { name: live.identity.name }, to)
       return { access_token: text, issued_token_type: requested, token_type: 'N_A', ...further }
     }
-    const access = await this.#issue.access(session, to)
+    // A stolen access token would otherwise be good for ever: its holder would exchange it before it expires, again and again.
+    const until = token.type === 'a' ? token.expiresAt * 1000 : undefined
+    const access = await this.#issue.access(session, to, until)
     return {
       access_token: access.text,
       issued_token_type: requested,
@@ -84,12 +87,11 @@ export class ExchangeGrant {
   }
 
   #renew(call: Call, token: ReadToken, by: Prover, next: string | undefined): Promise<LiveSession | NotRenewed> {
-    const expiry = this.#issue.lastExpiry(next !== undefined)
     if (token.type === 'r') {
       const renewal: Renewal = (live) => afterExchange(live, presentationOf(this.#context, token, by), next)
-      return renewSession(this.#context, call, token, renewal, expiry)
+      return renewSession(this.#context, call, token, renewal, this.#issue.lastExpiry(next !== undefined))
     }
-    return renewSession(this.#context, call, token, (live) => live, expiry)
+    return renewSession(this.#context, call, token, (live) => live, token.expiresAt * 1000)
   }
 }
 
