@@ -109,12 +109,12 @@ describe('an endpoint that is let in', () => {
     await until(() => socket.isClosed())
   })
 
-  it('sends headers of 64 KiB, and none beyond', async () => {
+  it('sends headers of 128 KiB, and none beyond', async () => {
     const { world, client } = await open()
     const socket = await admitted(world, client)
-    socket.mine.write(bytesOf(EDGE_TYPE.data, 64 * KIB - 8, 0))
+    socket.mine.write(bytesOf(EDGE_TYPE.data, 128 * KIB - 8, 0))
     expect(await answers(socket)).toBe(true)
-    socket.mine.write(bytesOf(EDGE_TYPE.data, 64 * KIB, 0).subarray(0, 20))
+    socket.mine.write(bytesOf(EDGE_TYPE.data, 128 * KIB, 0).subarray(0, 20))
     await until(() => socket.isClosed())
   })
 

@@ -87,6 +87,11 @@ export class EdgeConnection implements Destination {
   #traces: ConnectionTraces | undefined
   readonly #waitingForWindow: (() => void)[] = []
   readonly #window: Room = { whenRoom: (work) => void this.#waitingForWindow.push(work) }
+  /** Data for a connection at this router whose endpoint reads slowly, in order. */
+  #held: EdgeData[] = []
+  #isHolding = false
+  readonly #waitingForPeer: (() => void)[] = []
+  readonly #peerRoom: Room = { whenRoom: (work) => void this.#waitingForPeer.push(work) }
 
   constructor(
     endpoint: Way,
@@ -199,6 +204,8 @@ export class EdgeConnection implements Destination {
   ended(reason: string): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#held = []
+    this.#release()
     if (this.#onward.kind === 'kept') this.#onward.end.close()
     else this.#circuits.detach(this)
     if (!this.#endpoint.release(this.id, this)) return
@@ -226,6 +233,8 @@ export class EdgeConnection implements Destination {
   left(): void {
     if (this.#isOver) return
     this.#isOver = true
+    if (this.#onward.kind === 'spliced') for (const data of this.#held.splice(0)) this.#onward.peer.deliver(data)
+    this.#release()
     if (this.#onward.kind === 'kept') this.#onward.end.close()
     else if (this.#circuits.mayLeave(this)) this.leave()
     else this.#hasLeft = true
@@ -296,8 +305,8 @@ export class EdgeConnection implements Destination {
         return
       case 'spliced':
         this.#circuits.forwarder.passed(this.#circuitId, this.#address, bytesOf(data))
-        onward.peer.deliver(data)
-        if (onward.peer.isFullFor()) this.#endpoint.holdFor(onward.peer)
+        this.#held.push(data)
+        this.#deliverHeld(onward.peer)
         return
       case 'kept':
         writeData(onward.end, data)
@@ -306,6 +315,33 @@ export class EdgeConnection implements Destination {
       default:
       // An endpoint that keeps windows itself sends payloads.
     }
+  }
+
+  /**
+   * Gives a peer the data that waits for it as long as its endpoint has room. Without room nothing more is read from this endpoint: what
+   * many senders have on the way together would be more than a peer may leave unread.
+   */
+  #deliverHeld(peer: EdgeConnection): void {
+    while (this.#held.length > 0 && !peer.isFullFor()) {
+      const data = this.#held.shift()
+      if (data !== undefined) peer.deliver(data)
+    }
+    if (this.#isOver || (this.#held.length === 0 && !peer.isFullFor())) {
+      this.#release()
+      return
+    }
+    this.#endpoint.holdFor(this.#peerRoom)
+    if (this.#isHolding) return
+    this.#isHolding = true
+    peer.whenRoom(() => {
+      this.#isHolding = false
+      this.#deliverHeld(peer)
+    })
+  }
+
+  /** The endpoint is read again. */
+  #release(): void {
+    for (const work of this.#waitingForPeer.splice(0)) work()
   }
 
   /** Gives the endpoint data of the other end. */
