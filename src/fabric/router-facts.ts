@@ -89,16 +89,16 @@ export class RouterFacts {
         return this.#controllers()
       case 'quiesce':
         await this.#parts.hosted.quiesce(id)
-        this.#spare(true)
+        this.#setQuiesced(true)
         void this.#parts.rerouting.around(id)
         return { type: 'result', success: true, message: 'router quiesced' }
       case 'dequiesce':
         await this.#parts.hosted.dequiesce(id)
-        this.#spare(false)
+        this.#setQuiesced(false)
         return { type: 'result', success: true, message: 'router dequiesced' }
       case 'decommission':
         // Traffic takes another path, where there is one, while this router still carries it.
-        this.#spare(true)
+        this.#setQuiesced(true)
         await this.#parts.rerouting.around(id)
         await this.#parts.decommission(id, this.#router.isEdgeRouter)
         return undefined
@@ -131,7 +131,7 @@ export class RouterFacts {
     if (clockAheadMs !== undefined) presence.routerReport(this.#router.id, { clockAheadMs })
   }
 
-  #spare(isQuiesced: boolean): void {
+  #setQuiesced(isQuiesced: boolean): void {
     this.#router.isQuiesced = isQuiesced
     this.#parts.network.routersChanged()
     this.#parts.relays.changed(this.#router)

@@ -37,7 +37,7 @@ const READ_AT_ONCE = 500
  * a session is judged anew, and a restart judges every stored session before it answers its first request.
  */
 export async function enforceAccess(context: EngineContext, changes: readonly RecordedChange[]): Promise<void> {
-  const affected = affectedSessionsOf(changes)
+  const affected = changedEntitiesIn(changes)
   if (Object.values(affected).every(({ size }) => size === 0)) return
   try {
     await endAffected(context, affected)
@@ -48,7 +48,7 @@ export async function enforceAccess(context: EngineContext, changes: readonly Re
   }
 }
 
-async function endAffected(context: EngineContext, affected: AffectedSessions): Promise<void> {
+async function endAffected(context: EngineContext, affected: ChangedEntities): Promise<void> {
   const { ending } = await judgeAndEnd(context, (tx) => affectedIds(context, tx, affected))
   for (const { session, reason } of ending.values()) {
     // A loss by an identity's own role attributes is reported with that change.
@@ -141,8 +141,8 @@ export async function resume(context: EngineContext): Promise<void> {
   context.timetable.notLater('overdue', 'next', context.clock.now())
 }
 
-/** The entities whose change may have taken access from a session, by their ids. */
-export interface AffectedSessions {
+/** The entities of a write whose change may have taken access from a session, by their ids. */
+interface ChangedEntities {
   readonly apiSessions: ReadonlySet<string>
   readonly identities: ReadonlySet<string>
   readonly services: ReadonlySet<string>
@@ -154,7 +154,7 @@ export interface AffectedSessions {
  * Finds the changes of a write that may take access from a session. Only a new or stricter rule can: an entity that is created
  * is used by no session yet, a deleted one took its sessions with it, and without a deleted check its policies ask for less.
  */
-function affectedSessionsOf(changes: readonly RecordedChange[]): AffectedSessions {
+function changedEntitiesIn(changes: readonly RecordedChange[]): ChangedEntities {
   const updated = changes.filter(({ operation }) => operation === 'update')
   const regrouped = updated.filter(({ before, after }) => rolesOf(before) !== rolesOf(after))
   const reported = changesTo(changes, postureData)
@@ -175,7 +175,7 @@ function affectedSessionsOf(changes: readonly RecordedChange[]): AffectedSession
 async function affectedIds(
   context: EngineContext,
   tx: ReadTransaction,
-  affected: AffectedSessions,
+  affected: ChangedEntities,
 ): Promise<readonly string[]> {
   const policies = new Set(affected.servicePolicies)
   // The index notices gained access as it is brought level, whether or not there are sessions.

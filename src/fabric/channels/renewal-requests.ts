@@ -20,7 +20,7 @@ export class RenewalRequests {
     })
   }
 
-  /** Asks a router where its certificate is of an authority before; it is tried again where the storage is away. */
+  /** Asks a router for a renewal if a former authority issued its certificate. The question is asked again after a failure of the storage. */
   consider(router: ConnectedRouter): void {
     if (!router.capabilities.includes(RENEWS_WHEN_ASKED)) return
     void this.#owed.tell(router, 'renewal', () => this.#ask(router))

@@ -66,6 +66,7 @@ interface Parts {
   readonly onDeadTerminator: (terminator: Terminator) => Promise<void>
 }
 
+/** Terminators that one dial tries: the second one where the first does not answer. */
 const ATTEMPTS = 2
 /** Milliseconds that all attempts may take together, and each of them: clients wait no longer. */
 const PATIENCE_MS = 20_000
@@ -99,7 +100,7 @@ export class CircuitSetup {
     if (this.#isFull(router.id, making)) throw new RouterRefusal('internal', 'too many circuits', { hint: 'too-busy' })
     this.#making.set(router.id, making + 1)
     try {
-      return await this.#lay(router, asked)
+      return await this.#reserve(router, asked)
     } finally {
       const left = (this.#making.get(router.id) ?? 1) - 1
       if (left > 0) this.#making.set(router.id, left)
@@ -123,7 +124,7 @@ export class CircuitSetup {
     )
   }
 
-  async #lay(router: ConnectedRouter, asked: AskedCircuit): Promise<LaidCircuit> {
+  async #reserve(router: ConnectedRouter, asked: AskedCircuit): Promise<LaidCircuit> {
     const id = asked.circuitId ?? this.#parts.context.random.uuid()
     if (this.#attempts.has(id) || this.#parts.circuits.lately(id) !== undefined) {
       throw new RouterRefusal('internal', 'there is a circuit of this id', { hint: 'not-retriable', circuitId: id })
@@ -139,9 +140,9 @@ export class CircuitSetup {
 
   async #traced(dialing: Dialing): Promise<LaidCircuit> {
     const { record } = dialing
-    if (record === undefined) return this.#layAs(dialing)
+    if (record === undefined) return this.#tryTerminators(dialing)
     try {
-      const laid = await this.#layAs(dialing)
+      const laid = await this.#tryTerminators(dialing)
       this.#parts.traces.over(record, undefined)
       return laid
     } catch (error) {
@@ -150,7 +151,7 @@ export class CircuitSetup {
     }
   }
 
-  async #layAs(dialing: Dialing): Promise<LaidCircuit> {
+  async #tryTerminators(dialing: Dialing): Promise<LaidCircuit> {
     const { context, direct, exchange } = this.#parts
     const { id, begunAt, router, asked, record } = dialing
     let failed: FailedAttempt | undefined

@@ -1,4 +1,4 @@
-/** Of a service policy with a term: before it, within it, after it. */
+/** The phases of a service policy with a term: before the term, within it, after it. */
 export const PHASES = ['coming', 'in-force', 'over'] as const
 export type PolicyPhase = (typeof PHASES)[number]
 

@@ -21,9 +21,9 @@ import { HttpRefusal, RETRY_AFTER_SECONDS, toProblem } from './problem.ts'
 import { type InputRules, readBodyText, readInput, refuseEncodedBody } from './read-input.ts'
 import { apiPathOf, BASES, openIdPathOf, Router } from './router.ts'
 
-/** How many entities the lists of one identity that are made at once may ask for: as many as a page has at most. */
+/** Entities that all lists in progress for one identity may ask for: one page of the largest size. */
 const ENTITIES_AT_ONCE = 500
-/** The same for all identities. More lists in progress keep more memory alive, and the collector then holds the event loop longer. */
+/** Entities that all lists in progress may ask for. More lists in progress keep more memory alive, and the collector then holds the event loop longer. */
 const ENTITIES_OF_ALL = 1000
 /** Characters from which on a body is read in a turn of its own: 16 bodies may arrive at once. */
 const LARGE_BODY = 16_384

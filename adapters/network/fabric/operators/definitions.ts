@@ -146,7 +146,7 @@ export const ComponentDetails = message({
   errors: repeated(5, TEXT),
 })
 
-/** The newest of the details is no sign of the kind of a component. */
+/** Details without the kind of the component: peers that know this message ask for dialers alone. */
 export const DialerDetails = message({
   componentId: field(1, TEXT),
   componentName: field(2, TEXT),

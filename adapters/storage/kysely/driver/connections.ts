@@ -82,7 +82,9 @@ export interface ConnectionOptions {
   readonly busyTimeoutMs?: number
 }
 
+/** Connections for readers where the host names no number. */
 export const READ_CONNECTIONS = 8
+/** Ms that a call waits for a connection or for other writers, before it fails as busy. */
 export const BUSY_TIMEOUT_MS = 5000
 
 /** The connections of one storage. Readers never wait for writers, where the dialect allows it. */

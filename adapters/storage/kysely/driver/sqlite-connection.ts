@@ -13,7 +13,7 @@ export interface SqliteDriverOptions {
 }
 
 /** Ms that SQLite waits by itself, which holds up the event loop; longer waits happen outside of it. */
-const BUSY_TIMEOUT_MS = 5
+const BLOCKING_WAIT_MS = 5
 
 /** Bytes of the file that are mapped into memory: 1 GiB. */
 const MAPPED_BYTES = 1_073_741_824
@@ -32,7 +32,7 @@ export async function openSqlite(
   try {
     place.opening()
     // References are kept by the engine, in every storage alike: the tables declare no foreign keys to check again.
-    database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: BUSY_TIMEOUT_MS })
+    database = new DatabaseSync(file, { enableForeignKeyConstraints: false, timeout: BLOCKING_WAIT_MS })
     place.opened()
     await enterWalMode(database)
     // The first GiB of the file is read from the memory of the operating system where it is, without a copy. The rest is read as usual: a

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isStorable } from '../../../../src/base/text.ts'
 import type { FieldKind } from '../../../../src/storage.ts'
 import type { SqlLanguage } from '../driver/language.ts'
 import type { FieldColumn } from './record-table.ts'
@@ -132,11 +133,6 @@ function frozen(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   for (const member of Object.values(value)) if (typeof member === 'object') frozen(member)
   return Object.freeze(value)
-}
-
-/** Reports whether a database can keep a text as it is: not U+0000, and no half of a surrogate pair. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\u0000')
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { CompiledQuery } from 'kysely'
+import { isStorable } from '../../../../src/base/text.ts'
 import {
   isSamePoint,
   Lifetime,
@@ -27,7 +28,6 @@ import { find, findIds, scan } from '../records/find.ts'
 import { type JointStatements, jointStatements } from '../records/joint-statements.ts'
 import { type RecordStatements, recordStatements } from '../records/record-statements.ts'
 import { decodeRecord, pageOf, readable } from '../records/write-record.ts'
-import { isStorable } from '../schema/field-value.ts'
 import type { RecordTable, RecordTables } from '../schema/record-table.ts'
 
 /** The message of the error when a transaction is used after its end. */

@@ -11,7 +11,7 @@ import type {
 /** The most existing policies that are suggested; the nearest first. */
 const MAX_POLICIES = 3
 /** The most edge routers that a suggestion names. */
-const MAX_NAMES = 5
+const MOST_NAMES = 5
 
 /**
  * Suggests steps against every obstacle, in the order of the checks; empty without an obstacle. Steps that help against one obstacle follow
@@ -73,7 +73,7 @@ function routerSteps(
   if (common.length > 0) {
     const routers = common.map(({ id, name }) => ({ kind: 'edge-routers', id, name }))
     const names = routers.map(({ name }) => quoted(name))
-    const text = `Bring one of these edge routers online: ${fewOf(names, MAX_NAMES)}.`
+    const text = `Bring one of these edge routers online: ${fewOf(names, MOST_NAMES)}.`
     return [{ kind: 'bring-edge-router-online', entities: routers, text }]
   }
   const lacksAny = counts?.edgeRouters === 0

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { isStorable } from '../../../../../src/base/text.ts'
 import type { Comparison, Filter, Literal } from '../../../../../src/storage.ts'
 import type { Sql, SqlLanguage } from '../../driver/language.ts'
-import { isStorable } from '../../schema/field-value.ts'
 
 /** A text column and its known properties. */
 export interface TextColumn {
