@@ -52,6 +52,8 @@ export async function everyPlace(net: TestController): Promise<readonly string[]
     'json',
     'json?kind=service-policies&new=true',
     'json?kind=configs&new=true',
+    'json?kind=webhooks&new=true',
+    'account',
     `json?kind=identities&id=${long}`,
     `identity?id=${long}`,
     `service?id=${payroll}`,

@@ -75,12 +75,14 @@ function SecondFactor() {
         factor === null ? (
           <>
             <p class="muted">A password alone lets you in.</p>
-            <ActionButton
-              label="Add a second factor"
-              done="Scan the code."
-              act={() => management.call('POST /current-identity/mfa')}
-              onDone={answer.reload}
-            />
+            <div class="row">
+              <ActionButton
+                label="Add a second factor"
+                done="Scan the code."
+                act={() => management.call('POST /current-identity/mfa')}
+                onDone={answer.reload}
+              />
+            </div>
           </>
         ) : factor.isVerified ? (
           <SecretsForm
