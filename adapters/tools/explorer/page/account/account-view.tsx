@@ -99,7 +99,7 @@ function SecondFactor() {
             <p>Scan it with an authenticator app, keep the recovery codes, and type the code that the app shows.</p>
             <QrCode text={factor.provisioningUrl ?? ''} label="QR code of the second factor" />
             <p>Recovery codes:</p>
-            <pre>{factor.recoveryCodes?.join('\n')}</pre>
+            <pre>{factor.recoveryCodes?.join(' ')}</pre>
             <SecretsForm
               fields={code}
               label="Turn it on"
