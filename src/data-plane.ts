@@ -37,6 +37,7 @@ export {
   ROUTER_VERSION,
   redialDelayMs,
 } from './facts/data-plane/forwarding/link-rules.ts'
+export { PEER_DATA } from './facts/data-plane/peer-data-keys.ts'
 export {
   meaningOf,
   pauseAfter,

@@ -10,12 +10,13 @@ import {
   offersDirect,
   withoutTerms,
 } from '../../facts/data-plane/direct-e2ee.ts'
+import { PEER_DATA } from '../../facts/data-plane/peer-data-keys.ts'
 import type { PeerData } from '../../facts/fabric/messages/index.ts'
 import { identities } from '../../facts/identities/identity.resource.ts'
 import { equals } from '../../kernel/filter/index.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'
 import type { DialRight } from './dial-rights.ts'
-import { keyProblem, PEER_DATA, storedPeerData } from './peer-data.ts'
+import { keyProblem, storedPeerData } from './peer-data.ts'
 import type { Terminator } from './terminator-selection.ts'
 
 type Service = Pick<DialRight['service'], 'id' | 'encryptionRequired'>

@@ -1,6 +1,7 @@
 import type { EngineContext } from '../../context/context.ts'
 import type { Decision } from '../../facts/access/decision.rules.ts'
 import type { ServiceReach } from '../../facts/access/explain/service-reach.rules.ts'
+import { PEER_DATA } from '../../facts/data-plane/peer-data-keys.ts'
 import type { PeerData } from '../../facts/fabric/messages/index.ts'
 import { judgesPosture } from '../../facts/fabric/rules/index.ts'
 import { terminators } from '../../facts/services/terminator.resource.ts'
@@ -12,7 +13,6 @@ import type { Network } from '../channels/network.ts'
 import type { AskRight, DialRight } from './dial-rights.ts'
 import type { DirectCircuits } from './direct-circuits.ts'
 import type { CircuitParty, OpenCircuits } from './open-circuits.ts'
-import { PEER_DATA } from './peer-data.ts'
 import type { ServiceClaim, ServiceRights } from './service-rights.ts'
 import {
   type FitSelection,

@@ -1,14 +1,7 @@
 import { toHex } from '../../base/bytes.ts'
+import { PEER_DATA } from '../../facts/data-plane/peer-data-keys.ts'
 import type { PeerData } from '../../facts/fabric/messages/index.ts'
 import type { Terminator } from './terminator-selection.ts'
-
-/** Items that the controller itself reads or writes. */
-export const PEER_DATA = {
-  /** The public key of one end, for encryption from end to end. */
-  publicKey: 1003,
-  /** Which terminator the client had before, or has now. */
-  stickiness: 1114,
-} as const
 
 /** Items of a route result that are for the controller alone, by number; clients do not get them. */
 const FOR_THE_CONTROLLER: ReadonlySet<number> = new Set([1110, 1111, 1112, 1113])

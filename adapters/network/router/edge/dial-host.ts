@@ -1,5 +1,5 @@
 import type { Route } from '../../../../src/control-channel.ts'
-import { hostFailure } from '../../../../src/data-plane.ts'
+import { hostFailure, PEER_DATA } from '../../../../src/data-plane.ts'
 import { NoAnswer } from '../../channel/conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
@@ -8,7 +8,7 @@ import type { EgressOutcome } from '../forwarder.ts'
 import type { BoundService } from './bound-service.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
 import { EdgeConnection } from './edge-connection.ts'
-import { PEER_DATA, sharedByHost, xgressHeaders } from './endpoint.ts'
+import { sharedByHost, xgressHeaders } from './endpoint.ts'
 
 /** A route whose circuit ends at a host of this router. */
 type RouteToHost = Route & { readonly egress: NonNullable<Route['egress']> }

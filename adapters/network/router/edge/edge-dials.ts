@@ -1,6 +1,6 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
-import { type ConnectionTable, EDGE_ERROR, type EdgeRefusal } from '../../../../src/data-plane.ts'
+import { type ConnectionTable, EDGE_ERROR, type EdgeRefusal, PEER_DATA } from '../../../../src/data-plane.ts'
 import type { Message } from '../../channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
@@ -11,7 +11,7 @@ import { claimIn, LONGEST_TOKEN, NO_TOKEN } from './edge-admission.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
 import { EdgeConnection } from './edge-connection.ts'
 import type { EdgePosture } from './edge-posture.ts'
-import { closedMessage, type EdgeClient, type Endpoint, PEER_DATA, xgressHeaders } from './endpoint.ts'
+import { closedMessage, type EdgeClient, type Endpoint, xgressHeaders } from './endpoint.ts'
 
 type Created = Extract<ToRouter, { type: 'circuit-created' }>
 type CircuitRequest = Extract<FromRouter, { type: 'create-circuit' }>

@@ -14,9 +14,6 @@ import { EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE } from '../../c
 import type { Frame } from '../../channel/frame.ts'
 import { textHeader, uint32Header } from '../../channel/header-values.ts'
 
-/** Facts that the two ends of a circuit learn of each other by the controller, under other numbers than endpoints use. */
-export const PEER_DATA = { stickiness: 1114, dialerId: 1115, dialerName: 1116 } as const
-
 /** A refusal for endpoints that read more than its words. */
 export function refusalHeaders(refusal: EdgeRefusal): Map<number, Uint8Array> {
   const headers = new Map<number, Uint8Array>()
