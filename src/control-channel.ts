@@ -1,18 +1,11 @@
 /** The messages between a controller and its routers, and the rules of the fabric: for the adapters that put them on the wire. */
 
+export { canonicalOsType, MFA_GRACE_SECONDS, normaliseHex } from './facts/access/posture/rules/index.ts'
 export type * from './facts/fabric/messages/index.ts'
+export type { LinkReport, ModelDifference, Validated, ValidationRequest } from './facts/fabric/rules/index.ts'
 export {
-  canonicalOsType,
-  JUDGED_BY_CONTROLLER,
-  type LinkReport,
-  MFA_GRACE_SECONDS,
-  type ModelDifference,
-  normaliseHex,
-  POSTURE_CHECKS,
-  RENEWS_WHEN_ASKED,
-  ROUTER_CAPABILITIES,
-  SESSIONLESS_DIALS,
-  TAKES_POSTURE,
-  type Validated,
-  type ValidationRequest,
-} from './facts/fabric/rules/index.ts'
+  CONTROLLER_CAPABILITY,
+  ROUTER_CAPABILITY,
+  TOLD_TO_CONTROLLERS,
+  TOLD_TO_ENDPOINTS,
+} from './facts/routers/capabilities.rules.ts'

@@ -1,12 +1,12 @@
 import type { EngineContext } from '../context/context.ts'
 import { KeptAnswer } from '../context/kept-answer.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
-import { RENEWS_WHEN_ASKED } from '../facts/fabric/rules/index.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import { stateAt } from '../facts/pki/generations.rules.ts'
 import { identityReason, renewalHelp, routerReason, type Standing } from '../facts/pki/holders.rules.ts'
 import type { PkiStatus, RenewalHolder } from '../facts/pki/pki-requests.resource.ts'
+import { ROUTER_CAPABILITY } from '../facts/routers/capabilities.rules.ts'
 import { both, equals, ids } from '../kernel/filter/index.ts'
 import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { RouterPresence } from '../ports/router-presence.ts'
@@ -129,7 +129,9 @@ export async function outstandingHolders(
         endsAt <= now
           ? 'locked-out'
           : routerReason(
-              connection && { renewsWhenAsked: connection.capabilities?.includes(RENEWS_WHEN_ASKED) === true },
+              connection && {
+                renewsWhenAsked: connection.capabilities?.includes(ROUTER_CAPABILITY.renewsWhenAsked) === true,
+              },
             )
       const { version = '', revision = '' } = connection?.versionInfo ?? {}
       const program = revision === 'portcullis' ? revision : version

@@ -1,6 +1,6 @@
 import { StoreLevel } from '../context/store-level.ts'
+import { capabilityNames } from '../facts/routers/capabilities.rules.ts'
 import { controllerProcesses, routerConnections } from '../facts/routers/router-connection.resource.ts'
-import { capabilityNames } from '../facts/routers/router-fields.resource.ts'
 import type { Change, HistoryPoint, ReadTransaction } from '../ports/record-storage.ts'
 import type {
   IdentityConnectionStatus,

@@ -8,7 +8,7 @@ import { RouterRenewal } from '../../adapters/network/router/control/router-rene
 import type { ControllerListener } from '../../adapters/network/router/state/controllers.ts'
 // Internals: what routers are capable of, and the messages between them and the controller.
 import type { RouterSession, ToRouter } from '../../src/control-channel.ts'
-import { JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED, ROUTER_CAPABILITIES } from '../../src/control-channel.ts'
+import { TOLD_TO_CONTROLLERS } from '../../src/control-channel.ts'
 import type { Fault } from './mortal-identity.ts'
 import { MortalSteps } from './mortal-steps.ts'
 
@@ -168,7 +168,7 @@ export class MortalRouter {
       {
         ...{ routerId: id, linkListeners: [], isResumed: false },
         software: { version: 'v2.0.0', revision: '', buildDate: '', os: '', arch: '' },
-        capabilities: [...ROUTER_CAPABILITIES, JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED],
+        capabilities: [...TOLD_TO_CONTROLLERS],
       },
       { fingerprint: admission.fingerprint, remoteAddress: undefined },
       { send: take, close: () => queueMicrotask(lost) },

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import {
-  JUDGED_BY_CONTROLLER,
+  CONTROLLER_CAPABILITY,
+  ROUTER_CAPABILITY,
   type RouterGreeting,
   type RouterSoftware,
-  TAKES_POSTURE,
 } from '../../../src/control-channel.ts'
 import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
 import { textIn } from '../channel/edge-messages.ts'
@@ -17,14 +17,8 @@ import { Listeners } from './messages/fabric-definitions.ts'
 export const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
 /** The sequence of a hello and of its answer. */
 const HELLO_SEQUENCE = -1
-/** Bit of a router that uses the newer header keys and several sockets. */
-const MULTI_CHANNEL = 1
-/**
- * The abilities of this controller, by bits: terminators and circuits of the second form (1, 3), links reported by one end (2), the data
- * model (4), several sockets (5), service sessions as signed tokens (6), judging sessions for routers that leave it to the controller, and
- * taking the posture that endpoints report to a router.
- */
-const CAPABILITIES = encodeMask([1, 2, 3, 4, 5, 6, JUDGED_BY_CONTROLLER, TAKES_POSTURE])
+/** This controller has all of them. */
+const CAPABILITIES = encodeMask(Object.values(CONTROLLER_CAPABILITY))
 const VERSION = ['v2.0.0', 'portcullis', '', 'node', 'any'].join('|')
 const SECRET_BYTES = 16
 const LONGEST_ID = 128
@@ -49,7 +43,8 @@ export function readHello({ contentType, headers, body }: Frame): Hello | string
   if (version === undefined) return 'no version header provided'
   if (routerId === '' || routerId.length > LONGEST_ID) return 'a hello without id'
   const capabilities = decodeMask(headers.get(HEADER.helloCapabilities) ?? new Uint8Array(0))
-  const isNew = capabilities.includes(MULTI_CHANNEL)
+  // It uses the newer header keys as well.
+  const isNew = capabilities.includes(ROUTER_CAPABILITY.multiChannel)
   const connectionId = readText(headers, HEADER.connectionId) ?? ''
   const isGrouped = readBool(headers, HEADER.isGrouped) ?? false
   // The older key of the listeners means the secret of a group in a grouped hello.

@@ -3,12 +3,10 @@ import type { Duplex } from 'node:stream'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import {
   type FromRouter,
-  JUDGED_BY_CONTROLLER,
   type LinkListener,
   type OwnRouter,
-  RENEWS_WHEN_ASKED,
-  ROUTER_CAPABILITIES,
   type RouterSession,
+  TOLD_TO_CONTROLLERS,
   type ToRouter,
 } from '../../../src/control-channel.ts'
 import { ROUTER_VERSION } from '../../../src/data-plane.ts'
@@ -214,7 +212,7 @@ class OwnRouterConnection implements RunningRouter {
     const channel = { send: take, close: () => queueMicrotask(over) }
     const facts = {
       software: software(),
-      capabilities: [...ROUTER_CAPABILITIES, JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED],
+      capabilities: [...TOLD_TO_CONTROLLERS],
       isResumed: false,
     }
     const greeting = { routerId: own.id, ...facts, linkListeners: this.#linkListeners }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { OIDC_BASE } from '../../facts/oidc/discovery.rules.ts'
-import { ROUTER_CAPABILITIES } from '../../facts/routers/router-fields.resource.ts'
+import { ROUTER_CAPABILITY_NAMES } from '../../facts/routers/capabilities.rules.ts'
 import { defineOperation, type OperationInput } from '../../http/operations/define-operation.ts'
 import {
   CLIENT_BASE,
@@ -89,7 +89,7 @@ export const capabilityOperations = [
       access: 'partial',
       data: z.array(z.string()),
     },
-    async () => ({ data: [...ROUTER_CAPABILITIES] }),
+    async () => ({ data: [...ROUTER_CAPABILITY_NAMES] }),
   ),
 ] as const
 

@@ -1,5 +1,5 @@
 import type { EngineContext } from '../../context/context.ts'
-import { RENEWS_WHEN_ASKED } from '../../facts/fabric/rules/index.ts'
+import { ROUTER_CAPABILITY } from '../../facts/routers/capabilities.rules.ts'
 import { edgeRouters } from '../../facts/routers/edge-router.resource.ts'
 import { transitRouters } from '../../facts/routers/transit-router.resource.ts'
 import type { ConnectedRouter, ConnectedRouters, Owed } from './connected-routers.ts'
@@ -22,7 +22,7 @@ export class RenewalRequests {
 
   /** Asks a router for a renewal if a former authority issued its certificate. The question is asked again after a failure of the storage. */
   consider(router: ConnectedRouter): void {
-    if (!router.capabilities.includes(RENEWS_WHEN_ASKED)) return
+    if (!router.capabilities.includes(ROUTER_CAPABILITY.renewsWhenAsked)) return
     void this.#owed.tell(router, 'renewal', () => this.#ask(router))
   }
 

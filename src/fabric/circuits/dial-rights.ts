@@ -1,7 +1,7 @@
 import type { EngineContext } from '../../context/context.ts'
 import type { Decision, DecisionReason } from '../../facts/access/decision.rules.ts'
 import type { CircuitRequest, RefusalCode, RetryHint, TunnelCircuitRequest } from '../../facts/fabric/messages/index.ts'
-import { judgesPosture } from '../../facts/fabric/rules/index.ts'
+import { judgesPosture } from '../../facts/routers/capabilities.rules.ts'
 import { services } from '../../facts/services/service.resource.ts'
 import type { RecordOf } from '../../kernel/declaration/resource.ts'
 import type { ReadTransaction } from '../../ports/record-storage.ts'

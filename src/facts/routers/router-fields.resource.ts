@@ -11,23 +11,6 @@ export function routerSpellings(body: Readonly<Record<string, unknown>>): Readon
   return { ...body, ctrlChanListeners: Object.fromEntries(spelled) }
 }
 
-/** The names of router capabilities, by number. */
-const CAPABILITIES: ReadonlyMap<number, string> = new Map([
-  [1, 'MULTI_CHANNEL'],
-  [2, 'CONNECT_V2'],
-  [4, 'SERVICE_SUBSCRIPTIONS'],
-  [5, 'POSTURE_CHECKS'],
-  [6, 'BIND_SUCCESS'],
-])
-
-/** All names of capabilities, in the order of their numbers. */
-export const ROUTER_CAPABILITIES: readonly string[] = [...CAPABILITIES.values()]
-
-/** The names of capabilities; capabilities without a name are left out. */
-export function capabilityNames(numbers: readonly number[]): readonly string[] {
-  return numbers.flatMap((number) => CAPABILITIES.get(number) ?? [])
-}
-
 /** Descriptions of the members that edge routers and transit routers share. */
 export const ROUTER_WORDS = {
   configs: 'Ids of configs whose type is for routers, at most one of each type. Empty by default.',

@@ -7,12 +7,12 @@ import {
   compareIdentities,
   compareLinks,
   differencesOf,
-  judgesPosture,
   type ModelDifference,
   newLink,
   partsNotCompared,
   survivesOverrides,
 } from '../../../src/facts/fabric/rules/index.ts'
+import { judgesPosture } from '../../../src/facts/routers/capabilities.rules.ts'
 
 it.each([
   ['1.6', [], { judges: false, survives: false, parts: ['config-overrides', 'revocations'] }],

@@ -1,11 +1,9 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import {
+  CONTROLLER_CAPABILITY,
   type FromRouter,
-  JUDGED_BY_CONTROLLER,
   type LinkListener,
-  RENEWS_WHEN_ASKED,
-  ROUTER_CAPABILITIES,
-  TAKES_POSTURE,
+  TOLD_TO_CONTROLLERS,
   type ToRouter,
 } from '../../../../src/control-channel.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
@@ -65,9 +63,6 @@ const ASKED: ReadonlySet<FromRouter['type']> = new Set([
   'decommission',
 ])
 
-/** A capability that controllers of deployed lines announce from 2.0 on: several sockets of a channel. */
-const GROUPED = 5
-
 /** A dialed controller that admitted the router. Nothing arrives before {@link ControlChannel.begin}. */
 export class ControlChannel implements ConnectedController {
   readonly id: string
@@ -95,9 +90,10 @@ export class ControlChannel implements ConnectedController {
     timer: Timer = processTimer,
   ) {
     this.id = id
-    this.judgesPosture = capabilities.includes(JUDGED_BY_CONTROLLER)
-    this.isOfOldLine = ![GROUPED, JUDGED_BY_CONTROLLER].some((one) => capabilities.includes(one))
-    this.takesPosture = capabilities.includes(TAKES_POSTURE)
+    const { multiChannel, judgesForRouters, takesPosture } = CONTROLLER_CAPABILITY
+    this.judgesPosture = capabilities.includes(judgesForRouters)
+    this.isOfOldLine = ![multiChannel, judgesForRouters].some((one) => capabilities.includes(one))
+    this.takesPosture = capabilities.includes(takesPosture)
     this.#routerId = routerId
     this.#socket = socket
     this.#timer = timer
@@ -266,7 +262,7 @@ export async function dialController(
           [LEGACY_METADATA, MANAGES_LINKS],
         ]
       : [
-          [HEADER.helloCapabilities, encodeMask([...ROUTER_CAPABILITIES, JUDGED_BY_CONTROLLER, RENEWS_WHEN_ASKED])],
+          [HEADER.helloCapabilities, encodeMask(TOLD_TO_CONTROLLERS)],
           [HEADER.helloListeners, listeners],
           [HEADER.underlayType, textHeader('ctrl.default')],
           [HEADER.isGrouped, boolHeader(true)],

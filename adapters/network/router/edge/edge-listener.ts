@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { networkOf } from '../../../../src/base/addresses.ts'
 import { createFairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
-import { POSTURE_CHECKS, ROUTER_CAPABILITIES, SESSIONLESS_DIALS } from '../../../../src/control-channel.ts'
+import { ROUTER_CAPABILITY, TOLD_TO_ENDPOINTS } from '../../../../src/control-channel.ts'
 import { encodeMask } from '../../channel/capability-mask.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { ChannelGroup } from '../../channel/channel-group.ts'
@@ -190,8 +190,11 @@ export class EdgeListener {
   #acceptance(hello: Frame, id: string, secret?: Uint8Array): Frame {
     const type = hello.headers.get(EDGE_HEADER.socketType)
     const { asksPosture, takesSessionlessDials } = this.#host
-    const lacked = [asksPosture || POSTURE_CHECKS, takesSessionlessDials || SESSIONLESS_DIALS]
-    const capabilities = ROUTER_CAPABILITIES.filter((one) => !lacked.includes(one))
+    const { postureChecks, sessionlessDials } = ROUTER_CAPABILITY
+    const capabilities = TOLD_TO_ENDPOINTS.filter((one) => {
+      if (one === postureChecks) return asksPosture
+      return one !== sessionlessDials || takesSessionlessDials
+    })
     return answerTo(hello, [
       [EDGE_HEADER.connectionId, textHeader(id)],
       [EDGE_HEADER.isAccepted, TRUE],

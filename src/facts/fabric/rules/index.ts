@@ -1,4 +1,3 @@
-export { canonicalOsType, MFA_GRACE_SECONDS, normaliseHex } from '../../access/posture/rules/index.ts'
 export * from './circuit-routes.ts'
 export * from './dial-trace.ts'
 export * from './route-attempt.ts'

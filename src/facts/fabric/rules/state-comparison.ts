@@ -1,4 +1,5 @@
 import { grouped } from '../../../base/collections.ts'
+import { ROUTER_CAPABILITY } from '../../routers/capabilities.rules.ts'
 import type { Link } from './topology.ts'
 import type { CircuitState, ExpectedCounts, HostCount, HostedTerminatorState, LinkState } from './validation-results.ts'
 
@@ -155,50 +156,23 @@ export interface ModelDifference {
 /** Parts of the model that some routers cannot compare. */
 export type ModelPart = 'revocations' | 'config-overrides'
 
+const { multiChannel, postureChecks, judgedByController } = ROUTER_CAPABILITY
 const REVOCATIONS = 'revocations'
 /** The suffix by which routers name an identity's own configs. */
 const OVERRIDES = '.ServiceConfigs'
-/** Numbers of router capabilities: routers from 2.0 on announce the first, routers from 2.1 on the second. */
-const MULTI_CHANNEL = 1
-export const POSTURE_CHECKS = 5
-/** The capability of a dial without a service session. */
-export const SESSIONLESS_DIALS = 2
-/**
- * The capabilities that routers of this package announce to controllers and endpoints: several sockets of a channel, dials without a
- * service session, pushed changes for endpoints (4), posture reports, and confirmation of an established bind (6).
- */
-export const ROUTER_CAPABILITIES = [MULTI_CHANNEL, SESSIONLESS_DIALS, 4, POSTURE_CHECKS, 6] as const
-/**
- * The capability by which routers of this package announce that they judge nothing themselves and compare every part of the model, and its
- * controllers that they do the judging. Other software neither announces it nor reacts to it.
- */
-export const JUDGED_BY_CONTROLLER = 48
-/** The capability by which controllers of this package accept posture reports that its routers forward. */
-export const TAKES_POSTURE = 50
-/** The capability by which routers of this package announce that they renew key and certificates on a controller's request. */
-export const RENEWS_WHEN_ASKED = 51
-
-/**
- * Reports whether a router judges the posture of bearer sessions, by its capabilities: routers of version 1.6 and routers of this package
- * do not.
- */
-export function judgesPosture(capabilities: readonly number[]): boolean {
-  if (capabilities.includes(JUDGED_BY_CONTROLLER)) return false
-  return capabilities.includes(POSTURE_CHECKS) || capabilities.includes(MULTI_CHANNEL)
-}
 
 /**
  * Lists the parts that a router with these capabilities must not be given to compare: a router before 2.1 crashes when it compares
  * revocations, or an identity with configs of its own.
  */
 export function partsNotCompared(capabilities: readonly number[]): readonly ModelPart[] {
-  const comparesAll = capabilities.includes(POSTURE_CHECKS) || capabilities.includes(JUDGED_BY_CONTROLLER)
+  const comparesAll = [postureChecks, judgedByController].some((one) => capabilities.includes(one))
   return comparesAll ? [] : ['config-overrides', 'revocations']
 }
 
 /** Reports whether a router survives a comparison while a client with configs of its own is connected: routers before 2.0 crash. */
 export function survivesOverrides(capabilities: readonly number[]): boolean {
-  return capabilities.includes(MULTI_CHANNEL) || capabilities.includes(JUDGED_BY_CONTROLLER)
+  return [multiChannel, judgedByController].some((one) => capabilities.includes(one))
 }
 
 /**
