@@ -13,6 +13,7 @@ export {
   refusalText,
 } from './facts/data-plane/edge/edge-refusal.ts'
 export {
+  isAccessToken,
   OF_THIS_PROCESS,
   type PresentableSession,
   type PresentedCertificate,

@@ -1,6 +1,7 @@
 import type { EngineContext } from '../../context/context.ts'
 import { judgeToken } from '../../credentials/signing-keys.ts'
 import { sessions } from '../../facts/access/session.resource.ts'
+import { isAccessToken } from '../../facts/data-plane/edge/session-admission.ts'
 import { apiSessions } from '../../facts/login/api-session.resource.ts'
 import { revocations } from '../../facts/login/revocation.resource.ts'
 import { type ReadToken, readToken } from '../../facts/oidc/token-claims.rules.ts'
@@ -32,9 +33,6 @@ export interface PresentedTokens {
   readonly session: Claims | undefined
 }
 
-/** How every JWT begins; tokens of stored API sessions are UUIDs. */
-const JWT_START = 'ey'
-
 /** Verifies the tokens that a client presented to a router. */
 export async function verifyPresented(
   context: EngineContext,
@@ -46,7 +44,7 @@ export async function verifyPresented(
     return judgement.outcome === 'valid' ? judgement.claims : undefined
   }
   const session = sessionToken === undefined ? undefined : ((await verify(sessionToken)) ?? {})
-  if (!apiSessionToken.startsWith(JWT_START)) return { apiSession: { token: apiSessionToken }, session }
+  if (!isAccessToken(apiSessionToken)) return { apiSession: { token: apiSessionToken }, session }
   const claims = await verify(apiSessionToken)
   const read = claims === undefined ? undefined : readToken(claims)
   return { apiSession: { read: read?.type === 'a' ? read : undefined }, session }

@@ -2,6 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import {
   EDGE_ERROR,
   type EdgeRefusal,
+  isAccessToken,
   type PresentableSession,
   type PresentedCertificate,
   sessionRefusal,
@@ -21,8 +22,6 @@ const EXPIRED_TOKEN = 'the access token has expired'
 const FINAL: ReadonlySet<string> = new Set([NO_CERTIFICATE, INVALID_TOKEN, EXPIRED_TOKEN])
 /** The audiences of access tokens. */
 const AUDIENCES = ['openziti', 'native']
-/** How every access token begins; tokens of stored sessions are UUIDs. */
-const JWT_START = 'ey'
 /** Characters of a token; controllers issue shorter ones. */
 export const LONGEST_TOKEN = 16_384
 /** The most certificates of a chain; no authority issues a longer chain. */
@@ -82,7 +81,7 @@ export class Admission {
   /** The client that they admit at `now` (epoch ms); a text is the reason for a refusal. */
   async judge(now: number): Promise<EdgeClient | string> {
     if (this.#certificate === undefined) return NO_CERTIFICATE
-    const isBearer = this.#token.startsWith(JWT_START)
+    const isBearer = isAccessToken(this.#token)
     const session = isBearer ? await this.#bearerSession(now) : storedSession(this.#model, this.#token)
     if (typeof session === 'string') return session
     const refusal = sessionRefusal(session, this.#certificate, now)

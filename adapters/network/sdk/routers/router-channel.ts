@@ -1,4 +1,5 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
+import { isAccessToken } from '../../../../src/data-plane.ts'
 import type { EndpointFacts } from '../../../../src/policy.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { Conversation, NoAnswer, type Timer } from '../../channel/conversation.ts'
@@ -30,8 +31,6 @@ const PROBE_MS = 30_000
 const MOST_UNANSWERED = 3
 /** Milliseconds that a router may take for its greeting. */
 const HELLO_MS = 15_000
-/** How access tokens begin; tokens of stored sessions are UUIDs. */
-const ACCESS_TOKEN_START = 'ey'
 /** The end of a circuit at a program, in the words of an answer to a trace. */
 const HOP_TYPE = 'sdk/portcullis'
 
@@ -329,5 +328,5 @@ export class RouterChannel {
 
 /** Whether a router judges the posture of a session: controllers judge the sessions that they store. */
 function judgesPostureOf({ apiSessionToken }: RouterGreeting, { headers }: Frame): boolean {
-  return readBool(headers, EDGE_HEADER.supportsPosture) === true && apiSessionToken.startsWith(ACCESS_TOKEN_START)
+  return readBool(headers, EDGE_HEADER.supportsPosture) === true && isAccessToken(apiSessionToken)
 }

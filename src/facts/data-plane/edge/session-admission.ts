@@ -22,6 +22,11 @@ export interface PresentedCertificate {
 /** An endpoint of the router's own process, which needs no certificate: the program chose its session. */
 export const OF_THIS_PROCESS = 'of this process'
 
+/** Whether the token of an API session is an access token. An access token is a JWT; the token of a stored session is a UUID. */
+export function isAccessToken(token: string): boolean {
+  return token.startsWith('ey')
+}
+
 /** The reason to refuse a session with a certificate; undefined when they are accepted. `now` is epoch ms. */
 export function sessionRefusal(
   session: PresentableSession | undefined,
