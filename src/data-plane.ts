@@ -35,7 +35,6 @@ export {
   linkKey,
   linkLiveness,
   peerFirstMs,
-  ROUTER_VERSION,
   redialDelayMs,
 } from './facts/data-plane/forwarding/link-rules.ts'
 export { PEER_DATA } from './facts/data-plane/peer-data-keys.ts'
@@ -58,4 +57,5 @@ export {
   XgressEnd,
 } from './facts/data-plane/xgress/index.ts'
 export type { Chunk } from './facts/data-plane/xgress/payload.ts'
+export { ROUTER_VERSION } from './facts/routers/versions.rules.ts'
 export { createLoopTurns } from './platform/system-runtime.ts'

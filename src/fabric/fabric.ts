@@ -20,6 +20,7 @@ import type {
   VerifiedSocket,
 } from '../facts/fabric/messages/index.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
+import { CONTROLLER_VERSION } from '../facts/routers/versions.rules.ts'
 import type { DisconnectReason } from '../ports/router-presence.ts'
 import { findOne } from '../records/read-records.ts'
 import type { Presence } from '../routers/presence.ts'
@@ -44,8 +45,6 @@ const LOOK_MS = 1000
 const CYCLE_MS = 60_000
 /** Milliseconds for which a connected router keeps its place against another connection under its id. */
 const CHURN_MS = 60_000
-/** The version that routers read of the controller; some routers check that it is new enough for a message. */
-const VERSION = 'v2.0.0'
 
 /** The data plane of this process: the routers that are connected to it, and the circuits that it lays over them. */
 export class Fabric implements ControlPlane {
@@ -224,7 +223,7 @@ export class Fabric implements ControlPlane {
     const { context, owed, peers, renewals, validation, ends } = this.#parts
     ends.settle(router)
     router.channel.send(this.#addresses())
-    if (router.isEdgeRouter) router.channel.send({ type: 'edge-hello', version: VERSION })
+    if (router.isEdgeRouter) router.channel.send({ type: 'edge-hello', version: CONTROLLER_VERSION })
     peers.introduce(router)
     void owed.tell(router, 'terminators', () => validation.ask(router))
     renewals.consider(router)

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import {
   CONTROLLER_CAPABILITY,
+  CONTROLLER_VERSION,
   ROUTER_CAPABILITY,
   type RouterGreeting,
   type RouterSoftware,
@@ -19,7 +20,7 @@ export const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
 const HELLO_SEQUENCE = -1
 /** This controller has all of them. */
 const CAPABILITIES = encodeMask(Object.values(CONTROLLER_CAPABILITY))
-const VERSION = ['v2.0.0', 'portcullis', '', 'node', 'any'].join('|')
+const VERSION = [CONTROLLER_VERSION, 'portcullis', '', 'node', 'any'].join('|')
 const SECRET_BYTES = 16
 const LONGEST_ID = 128
 

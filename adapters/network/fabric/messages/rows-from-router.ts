@@ -1,4 +1,5 @@
 import type { CircuitUsage, EdgeListener, FromRouter, LinkReport, ToRouter } from '../../../../src/control-channel.ts'
+import { ROUTER_VERSION } from '../../../../src/data-plane.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { uint64Header } from '../../channel/header-values.ts'
 import type { MessageOf, MessageType } from '../../channel/protobuf/index.ts'
@@ -147,7 +148,7 @@ const CODEC = new MessageCodec<Exclude<FromRouter, { readonly type: 'unsupported
       modelIndex: { key: HEADER.modelIndex, write: uint64Header, read: () => 0n },
     }),
     ({ hostname, listeners }) => ({
-      version: 'v2.0.0',
+      version: ROUTER_VERSION,
       hostname,
       protocols: [],
       protocolPorts: [],

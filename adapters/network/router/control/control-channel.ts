@@ -6,6 +6,7 @@ import {
   TOLD_TO_CONTROLLERS,
   type ToRouter,
 } from '../../../../src/control-channel.ts'
+import { ROUTER_VERSION } from '../../../../src/data-plane.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
@@ -290,7 +291,7 @@ export async function probeController(address: string, identity: RouterIdentity)
 }
 
 async function probe(address: string, routerId: string, credentials: RouterCredentials): Promise<string> {
-  const router = { routerId, version: 'v2.0.0', linkListeners: [] }
+  const router = { routerId, version: ROUTER_VERSION, linkListeners: [] }
   // Controllers of the line 1.6 answer the hello of every router, and then close the connection of a refused router.
   for (const isOfOldLine of [false, true]) {
     const channel = await dialController(address, router, credentials, isOfOldLine).catch((error: unknown) => {

@@ -1,3 +1,5 @@
+import { ROUTER_VERSION } from '../../routers/versions.rules.ts'
+
 /** The place of a link between two routers: the binding of each, and the protocol. */
 export interface LinkPlace {
   /** The binding at this router, by which it dials or listens; empty for the default binding. */
@@ -13,9 +15,6 @@ export interface LinkState {
   /** True when this router dialed it. */
   readonly isDialed: boolean
 }
-
-/** The version that routers of this package report. */
-export const ROUTER_VERSION = 'v2.0.0'
 
 /** Milliseconds for which a router that accepts links lets a peer dial first. */
 const PEER_FIRST_MS = 1000
