@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { hostOf } from '../../../src/base/addresses.ts'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, Route, ToRouter } from '../../../src/control-channel.ts'
-import { createLoopTurns, type EdgeRefusal, OF_THIS_PROCESS } from '../../../src/data-plane.ts'
+import { createLoopTurns, EDGE_ERROR, type EdgeRefusal, OF_THIS_PROCESS } from '../../../src/data-plane.ts'
 import type { Channel } from '../channel/channel.ts'
 import { processTimer, type Timer } from '../channel/conversation.ts'
 import { EDGE_HEADER } from '../channel/edge-messages.ts'
@@ -284,8 +284,9 @@ export class EdgeRouter implements CircuitHost {
 
   async #updatedClient(current: EdgeClient, token: string): Promise<EdgeClient | EdgeRefusal> {
     const updated = await new Admission(this.#model, token, current.certificate).judge(this.#now())
-    if (typeof updated === 'string') return { text: updated, code: 2 }
-    if (updated.session.id !== current.session.id) return { text: 'the token is of another api session', code: 2 }
+    if (typeof updated === 'string') return { text: updated, code: EDGE_ERROR['invalid-api-session'] }
+    if (updated.session.id !== current.session.id)
+      return { text: 'the token is of another api session', code: EDGE_ERROR['invalid-api-session'] }
     return updated
   }
 
@@ -307,8 +308,9 @@ export class EdgeRouter implements CircuitHost {
 
   /** Service sessions are over: their hosting ends. Controllers end their circuits. */
   #sessionsEnded(ids: readonly string[]): void {
+    const code = EDGE_ERROR['invalid-session']
     for (const bound of ids.flatMap((id) => this.#hosted.ofSession(id)))
-      this.#hosted.close(bound, { text: 'the session is over', code: 3, hint: 'start-over' })
+      this.#hosted.close(bound, { text: 'the session is over', code, hint: 'start-over' })
   }
 
   #look(): void {
