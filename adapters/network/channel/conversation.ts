@@ -1,5 +1,6 @@
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import type { Channel, ChannelListener, Lane } from './channel.ts'
+import { CHANNEL_HEADER } from './channel-numbers.ts'
 import type { Frame } from './frame.ts'
 import { uint32Header } from './header-values.ts'
 
@@ -16,8 +17,6 @@ export type Watch = (frame: Frame, isReceived: boolean) => void
 /** Runs work after `ms` milliseconds; answers a function that cancels it. A test passes a timer that follows the clock of the test. */
 export type Timer = (ms: number, work: () => void) => () => void
 
-/** The header by which an answer names the message that it answers. */
-const REPLY_FOR = 1
 /** Sequences are positive numbers of 32 bits. */
 const HIGHEST_SEQUENCE = 0x7f_ff_ff_ff
 
@@ -81,7 +80,7 @@ export class Conversation {
 
   /** Sends the answer to a message. */
   reply({ sequence }: Frame, answer: Message, lane?: Lane): number {
-    const headers = new Map([[REPLY_FOR, uint32Header(sequence >>> 0)], ...answer.headers])
+    const headers = new Map([[CHANNEL_HEADER.replyFor, uint32Header(sequence >>> 0)], ...answer.headers])
     return this.send({ ...answer, headers }, lane)
   }
 
@@ -124,7 +123,7 @@ export class Conversation {
 
 /** The number of the message that a message answers; undefined for a message that is no answer. */
 function answeredBy({ headers }: Frame): number | undefined {
-  const value = headers.get(REPLY_FOR)
+  const value = headers.get(CHANNEL_HEADER.replyFor)
   if (value === undefined || value.length < 4) return undefined
   return new DataView(value.buffer, value.byteOffset, value.length).getInt32(0, true)
 }

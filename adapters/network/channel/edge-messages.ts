@@ -1,12 +1,13 @@
+import { CHANNEL_HEADER, CHANNEL_TYPE } from './channel-numbers.ts'
 import type { Message } from './conversation.ts'
 import type { Frame } from './frame.ts'
 import { boolHeader, uint32Header } from './header-values.ts'
 
 /** The messages between an endpoint and an edge router, by their numbers on the wire. */
 export const EDGE_TYPE = {
-  hello: 0,
-  result: 2,
-  latency: 3,
+  hello: CHANNEL_TYPE.hello,
+  result: CHANNEL_TYPE.result,
+  latency: CHANNEL_TYPE.latency,
   payload: 1100,
   acknowledgement: 1101,
   circuitControl: 1102,
@@ -43,17 +44,17 @@ export const EDGE_TYPE = {
 
 /** The named values of those messages. */
 export const EDGE_HEADER = {
-  connectionId: 0,
-  replyFor: 1,
-  isAccepted: 2,
+  connectionId: CHANNEL_HEADER.connectionId,
+  replyFor: CHANNEL_HEADER.replyFor,
+  isAccepted: CHANNEL_HEADER.success,
   version: 4,
-  socketType: 7,
-  routerName: 8,
-  isGrouped: 9,
-  groupSecret: 10,
-  isFirstOfGroup: 11,
+  socketType: CHANNEL_HEADER.underlayType,
+  routerName: CHANNEL_HEADER.id,
+  isGrouped: CHANNEL_HEADER.isGrouped,
+  groupSecret: CHANNEL_HEADER.groupSecret,
+  isFirstOfGroup: CHANNEL_HEADER.isFirstOfGroup,
   /** Of a latency probe the time of its sender, of data a trace id: given back, and on, as it is. */
-  probe: 128,
+  probe: CHANNEL_HEADER.reflected,
   connection: 1000,
   apiSessionToken: 1002,
   publicKey: 1003,

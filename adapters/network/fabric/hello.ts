@@ -8,6 +8,7 @@ import {
   type RouterSoftware,
 } from '../../../src/control-channel.ts'
 import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
+import { HELLO_SEQUENCE } from '../channel/channel-numbers.ts'
 import { textIn } from '../channel/edge-messages.ts'
 import { type Frame, FrameError, type FrameLimits } from '../channel/frame.ts'
 import { boolHeader, readBool, readText, textHeader, uint32Header } from '../channel/header-values.ts'
@@ -16,8 +17,6 @@ import { Listeners } from './messages/fabric-definitions.ts'
 
 /** Bytes that a peer may send before it is identified; a longer hello is refused. */
 export const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
-/** The sequence of a hello and of its answer. */
-const HELLO_SEQUENCE = -1
 /** This controller has all of them. */
 const CAPABILITIES = encodeMask(Object.values(CONTROLLER_CAPABILITY))
 const VERSION = [CONTROLLER_VERSION, 'portcullis', '', 'node', 'any'].join('|')

@@ -7,6 +7,7 @@ import {
   type ToRouter,
 } from '../../../../src/control-channel.ts'
 import { ROUTER_VERSION } from '../../../../src/data-plane.ts'
+import { HELLO_SEQUENCE } from '../../channel/channel-numbers.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
@@ -244,7 +245,7 @@ export async function dialController(
   const software = [version, 'portcullis', '', process.platform, process.arch].join('|')
   const greet = async (facts: readonly (readonly [number, Uint8Array])[]) => {
     const headers = new Map([[HEADER.version, textHeader(software)] as const, ...facts])
-    const hello = { contentType: CONTENT_TYPE.hello, sequence: -1, headers, body: [textHeader(routerId)] }
+    const hello = { contentType: CONTENT_TYPE.hello, sequence: HELLO_SEQUENCE, headers, body: [textHeader(routerId)] }
     const { socket, frame } = await dialSocket({
       ...{ address, alpn: CONTROL_PROTOCOL, limits: LIMITS, hello },
       ...{ credentials, checkServerIdentity: checkControllerCertificate },

@@ -7,6 +7,7 @@ import { ROUTER_CAPABILITY, TOLD_TO_ENDPOINTS } from '../../../../src/control-ch
 import { encodeMask } from '../../channel/capability-mask.ts'
 import type { Channel } from '../../channel/channel.ts'
 import { ChannelGroup } from '../../channel/channel-group.ts'
+import { HELLO_SEQUENCE } from '../../channel/channel-numbers.ts'
 import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
 import { EDGE_HEADER, EDGE_TYPE, TRUE } from '../../channel/edge-messages.ts'
 import type { Frame, FrameLimits } from '../../channel/frame.ts'
@@ -31,8 +32,6 @@ const LIMITS: SocketLimits = {
 }
 /** Milliseconds within which a socket must send its hello. */
 const HELLO_MS = 5000
-/** A hello and its answer are outside the numbering of messages. */
-const HELLO_SEQUENCE = -1
 /** Sockets of unknown peers, from all IP networks and from one. A further socket closes the oldest of the network that has the most. */
 const PLACES = { total: 512, perNetwork: 256 }
 

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { CHANNEL_HEADER, CHANNEL_TYPE, HELLO_SEQUENCE } from '../../channel/channel-numbers.ts'
 import { textIn } from '../../channel/edge-messages.ts'
 import { type Frame, FrameError } from '../../channel/frame.ts'
 import { boolHeader, readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
@@ -9,28 +10,18 @@ export const LINK_PROTOCOL = 'ziti-link'
 /** Sockets of a link by their use: payloads of any kind, and acknowledgements alone. */
 export const LINK_SOCKET = { data: 'link.default', acknowledgements: 'link.ack' } as const
 
-/** Keys of a hello on a link: some mean something else on every other channel. */
+/** Keys of a hello on a link. Those of its own have numbers that mean something else on every other channel. */
 const KEY = {
-  connectionId: 0,
-  replyFor: 1,
+  ...CHANNEL_HEADER,
   splitType: 1,
-  success: 2,
   routerId: 2,
   version: 3,
   binding: 4,
   iteration: 5,
   meantRouterId: 6,
-  socketType: 7,
-  id: 8,
-  isGrouped: 9,
-  secret: 10,
-  isFirst: 11,
   linkId: 100,
 } as const
 
-const HELLO = 0
-const RESULT = 2
-const HELLO_SEQUENCE = -1
 const LONGEST_TEXT = 128
 
 /** How a router opens a socket of a link. */
@@ -53,7 +44,7 @@ export interface LinkHello {
 
 /** Reads the first frame of a socket; a text is the reason for a refusal. Throws `FrameError` for an invalid hello. */
 export function readLinkHello({ contentType, headers, body }: Frame): LinkHello | string {
-  if (contentType !== HELLO) throw new FrameError('the first frame is no hello')
+  if (contentType !== CHANNEL_TYPE.hello) throw new FrameError('the first frame is no hello')
   const text = (key: number) => readText(headers, key) ?? ''
   const isGrouped = readBool(headers, KEY.isGrouped) ?? false
   if (!isGrouped && headers.has(KEY.splitType)) return 'links of separate sockets without a group are not taken'
@@ -66,9 +57,9 @@ export function readLinkHello({ contentType, headers, body }: Frame): LinkHello 
     iteration: readUint32(headers, KEY.iteration) ?? 0,
     meantRouterId: text(KEY.meantRouterId),
     isGrouped,
-    isFirst: readBool(headers, KEY.isFirst) ?? false,
-    socketType: text(KEY.socketType) || LINK_SOCKET.data,
-    secret: isGrouped ? headers.get(KEY.secret) : undefined,
+    isFirst: readBool(headers, KEY.isFirstOfGroup) ?? false,
+    socketType: text(KEY.underlayType) || LINK_SOCKET.data,
+    secret: isGrouped ? headers.get(KEY.groupSecret) : undefined,
   }
   const isNamed = hello.linkId !== '' && hello.routerId !== ''
   const { linkId, connectionId, routerId, binding } = hello
@@ -89,11 +80,11 @@ export function writeLinkHello(hello: LinkHello): Frame {
   ])
   if (hello.isGrouped) {
     headers.set(KEY.isGrouped, boolHeader(true))
-    headers.set(KEY.socketType, textHeader(hello.socketType))
-    if (hello.isFirst) headers.set(KEY.isFirst, boolHeader(true))
-    if (hello.secret !== undefined) headers.set(KEY.secret, hello.secret)
+    headers.set(KEY.underlayType, textHeader(hello.socketType))
+    if (hello.isFirst) headers.set(KEY.isFirstOfGroup, boolHeader(true))
+    if (hello.secret !== undefined) headers.set(KEY.groupSecret, hello.secret)
   }
-  return { contentType: HELLO, sequence: HELLO_SEQUENCE, headers, body: [textHeader(hello.linkId)] }
+  return { contentType: CHANNEL_TYPE.hello, sequence: HELLO_SEQUENCE, headers, body: [textHeader(hello.linkId)] }
 }
 
 /** The answer that takes a socket; with `secret` as one of a group. */
@@ -106,10 +97,10 @@ export function linkAcceptance(hello: LinkHello, routerId: string, secret: Uint8
   ])
   if (secret !== undefined) {
     headers.set(KEY.isGrouped, boolHeader(true))
-    headers.set(KEY.socketType, textHeader(hello.socketType))
-    headers.set(KEY.secret, secret)
+    headers.set(KEY.underlayType, textHeader(hello.socketType))
+    headers.set(KEY.groupSecret, secret)
   }
-  return { contentType: RESULT, sequence: HELLO_SEQUENCE, headers, body: [] }
+  return { contentType: CHANNEL_TYPE.result, sequence: HELLO_SEQUENCE, headers, body: [] }
 }
 
 /** The answer that turns a socket away. */
@@ -118,7 +109,7 @@ export function linkRejection(reason: string): Frame {
     [KEY.replyFor, uint32Header(HELLO_SEQUENCE >>> 0)],
     [KEY.success, boolHeader(false)],
   ])
-  return { contentType: RESULT, sequence: HELLO_SEQUENCE, headers, body: [textHeader(reason)] }
+  return { contentType: CHANNEL_TYPE.result, sequence: HELLO_SEQUENCE, headers, body: [textHeader(reason)] }
 }
 
 /** The answer of a peer to a hello: the secret of its group, if it grants one. Throws for a refusal, with its words. */
@@ -126,10 +117,10 @@ export function readLinkAnswer({ contentType, headers, body }: Frame): {
   readonly routerId: string
   readonly secret: Uint8Array | undefined
 } {
-  if (contentType !== RESULT || readBool(headers, KEY.success) !== true) {
+  if (contentType !== CHANNEL_TYPE.result || readBool(headers, KEY.success) !== true) {
     throw new Error(`the link was refused: ${textIn({ body }).slice(0, LONGEST_TEXT)}`)
   }
-  const secret = readBool(headers, KEY.isGrouped) === true ? headers.get(KEY.secret) : undefined
+  const secret = readBool(headers, KEY.isGrouped) === true ? headers.get(KEY.groupSecret) : undefined
   return { routerId: readText(headers, KEY.id) ?? '', secret }
 }
 

@@ -1,6 +1,7 @@
 import { Lifetime } from '../../../../src/concurrency/lifetime.ts'
 import { linkLiveness } from '../../../../src/data-plane.ts'
 import { type Channel, type ChannelTrouble, isTooMuch, type WaitingBounds } from '../../channel/channel.ts'
+import { CHANNEL_HEADER, CHANNEL_TYPE } from '../../channel/channel-numbers.ts'
 import { forwarded, isOfCircuit } from '../../channel/circuit-frames.ts'
 import type { Message, Timer, Watch } from '../../channel/conversation.ts'
 import { EDGE_TYPE } from '../../channel/edge-messages.ts'
@@ -48,10 +49,6 @@ export interface LinkClock {
   readonly timer: Timer
 }
 
-const RESULT = 2
-const LATENCY = 3
-const HEARTBEAT = 5
-const KEY = { replyFor: 1, success: 2, heartbeat: 5, heartbeatAnswer: 6, reflected: 128 } as const
 /** Milliseconds to the first heartbeat, and between two. */
 const FIRST_BEAT_MS = 1000
 const BEAT_MS = 10_000
@@ -165,22 +162,26 @@ export class RouterLink implements Destination, TracedChannel {
   #receive({ channel }: LinkSocket, frame: Frame): void {
     const { headers, contentType, sequence } = frame
     this.watch?.(frame, true)
-    const asked = headers.get(KEY.heartbeat)
+    const asked = headers.get(CHANNEL_HEADER.heartbeat)
     if (asked !== undefined)
-      this.#send(channel, { contentType: HEARTBEAT, headers: new Map([[KEY.heartbeatAnswer, asked]]), body: [] })
-    const answered = headers.get(KEY.heartbeatAnswer)
+      this.#send(channel, {
+        contentType: CHANNEL_TYPE.heartbeat,
+        headers: new Map([[CHANNEL_HEADER.heartbeatResponse, asked]]),
+        body: [],
+      })
+    const answered = headers.get(CHANNEL_HEADER.heartbeatResponse)
     if (answered !== undefined) this.#answered(answered)
     if (isOfCircuit(frame)) {
       const destination = this.#listener.received(this, frame)
       if (contentType === EDGE_TYPE.payload && destination?.isFullFor(frame)) this.#pause(channel, destination)
-    } else if (contentType === LATENCY) {
-      const reflected = headers.get(KEY.reflected)
+    } else if (contentType === CHANNEL_TYPE.latency) {
+      const reflected = headers.get(CHANNEL_HEADER.reflected)
       const answer = new Map([
-        [KEY.replyFor, uint32Header(sequence >>> 0)],
-        [KEY.success, boolHeader(true)],
-        ...(reflected === undefined ? [] : [[KEY.reflected, reflected] as const]),
+        [CHANNEL_HEADER.replyFor, uint32Header(sequence >>> 0)],
+        [CHANNEL_HEADER.success, boolHeader(true)],
+        ...(reflected === undefined ? [] : [[CHANNEL_HEADER.reflected, reflected] as const]),
       ])
-      this.#send(channel, { contentType: RESULT, headers: answer, body: [] })
+      this.#send(channel, { contentType: CHANNEL_TYPE.result, headers: answer, body: [] })
     }
   }
 
@@ -227,7 +228,11 @@ export class RouterLink implements Destination, TracedChannel {
     const value = uint64Header(BigInt(Math.round(now * NANOSECONDS)))
     const channel = this.#channelFor(LINK_SOCKET.data)
     if (channel !== undefined) {
-      this.#send(channel, { contentType: HEARTBEAT, headers: new Map([[KEY.heartbeat, value]]), body: [] })
+      this.#send(channel, {
+        contentType: CHANNEL_TYPE.heartbeat,
+        headers: new Map([[CHANNEL_HEADER.heartbeat, value]]),
+        body: [],
+      })
     }
     this.#cancelBeat = this.#clock.timer(BEAT_MS, () => this.#beat())
   }

@@ -1,6 +1,7 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { ChannelTrace, FromRouter, TraceChannels } from '../../../../src/control-channel.ts'
 import { PAYLOAD_FLAG } from '../../../../src/data-plane.ts'
+import { CHANNEL_HEADER, CHANNEL_TYPE } from '../../channel/channel-numbers.ts'
 import { FrameAllowance } from '../../channel/channel-socket.ts'
 import { readAcknowledgement, readPayload } from '../../channel/circuit-frames.ts'
 import type { Watch } from '../../channel/conversation.ts'
@@ -8,6 +9,7 @@ import { EDGE_TYPE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
 import { readBool, readUint32 } from '../../channel/header-values.ts'
 import { readControl } from '../../channel/trace-routes.ts'
+import { routerSide } from '../../fabric/index.ts'
 
 /** A channel whose messages may be traced. */
 export interface TracedChannel {
@@ -22,9 +24,6 @@ export interface TracedChannel {
 const RATE = { perSecond: 1000, burst: 2000 }
 /** Characters of a pattern. */
 const LONGEST_PATTERN = 1000
-/** The content type of the report of a message, which is itself not traced. */
-const CHANNEL_TRACE = 1010
-const REPLY_FOR = 1
 const NANOSECONDS = 1_000_000n
 
 /** Reports the messages of channels to controllers whose operators trace them. */
@@ -77,7 +76,9 @@ export class ChannelTraces {
   }
 
   #saw(channel: TracedChannel, frame: Frame, isReceived: boolean): void {
-    if (frame.contentType === CHANNEL_TRACE || this.#allowance.take(1, runtime.monotonic()) > 0) return
+    // The report of a message is itself not traced.
+    if (frame.contentType === routerSide.CONTENT_TYPE.channelTrace || this.#allowance.take(1, runtime.monotonic()) > 0)
+      return
     const trace: ChannelTrace = {
       type: 'channel-trace',
       atNs: BigInt(runtime.now()) * NANOSECONDS,
@@ -86,7 +87,7 @@ export class ChannelTraces {
       isReceived,
       contentType: frame.contentType,
       sequence: frame.sequence,
-      replyFor: (readUint32(frame.headers, REPLY_FOR) ?? -1) | 0,
+      replyFor: (readUint32(frame.headers, CHANNEL_HEADER.replyFor) ?? -1) | 0,
       length: frame.body.reduce((sum, { length }) => sum + length, 0),
       meaning: meaningOf(frame),
     }
@@ -108,8 +109,6 @@ async function matcherOf(pattern: string): Promise<(text: string) => boolean> {
 /** The names of the members for the decoder of a message, and for its kind. */
 const KNOWN_BY = '__decoder__'
 const KIND = '__message__'
-const HEARTBEAT = 5
-const SUCCESS = 2
 
 /** Describes a message of a link in the words that operator programs print, as JSON; empty for any other message. */
 function meaningOf(frame: Frame): string {
@@ -140,11 +139,11 @@ function membersOf(frame: Frame): Readonly<Record<string, unknown>> | undefined 
       const type = isAnswer ? 'traceroute_response' : 'traceroute'
       return { ...ofCircuit('Control'), circuitId, type, hopCount: hops, hopType, hopId }
     }
-    case EDGE_TYPE.result:
-      return { ...ofChannel('Result'), success: readBool(frame.headers, SUCCESS) ?? false }
-    case EDGE_TYPE.latency:
+    case CHANNEL_TYPE.result:
+      return { ...ofChannel('Result'), success: readBool(frame.headers, CHANNEL_HEADER.success) ?? false }
+    case CHANNEL_TYPE.latency:
       return ofChannel('Latency')
-    case HEARTBEAT:
+    case CHANNEL_TYPE.heartbeat:
       return ofChannel('Heartbeat')
     default:
       return undefined
