@@ -20,7 +20,7 @@ function play(routerId: string): void {
   // The parent knows by it whose certificate to present.
   socket.write(`${routerId}\n`)
   write(socket, CONTENT_TYPE.hello, -1, new TextEncoder().encode(routerId), [
-    [HEADER.version, routerSide.textHeader('v2.0.0|rev|date|linux|amd64')],
+    [HEADER.version, routerSide.textBytes('v2.0.0|rev|date|linux|amd64')],
     [HEADER.helloCapabilities, routerSide.encodeMask([1])],
     [HEADER.isGrouped, routerSide.boolHeader(true)],
     [HEADER.isFirstOfGroup, routerSide.boolHeader(true)],

@@ -9,7 +9,7 @@ import {
   textIn,
 } from '../../adapters/network/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
-import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { readBool, readUint32, textBytes, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { connectToRouter } from '../../adapters/network/sdk/routers/router-pool.ts'
 import type { CarriedStream } from './carried-stream.ts'
 
@@ -44,8 +44,8 @@ export class Endpoint {
 
   static async open(address: string, { id, apiSessionToken, credentials }: EndpointIdentity): Promise<Endpoint> {
     const endpoint = new Endpoint(await connectToRouter(address, credentials))
-    const headers = new Map([[EDGE_HEADER.apiSessionToken, textHeader(apiSessionToken)]])
-    const hello = { contentType: EDGE_TYPE.hello, headers, body: [textHeader(id)] }
+    const headers = new Map([[EDGE_HEADER.apiSessionToken, textBytes(apiSessionToken)]])
+    const hello = { contentType: EDGE_TYPE.hello, headers, body: [textBytes(id)] }
     const answer = await endpoint.#conversation.ask(hello, PATIENCE_MS)
     if (readBool(answer.headers, EDGE_HEADER.isAccepted) !== true) throw new Error(`not let in: ${textIn(answer)}`)
     return endpoint
@@ -55,14 +55,14 @@ export class Endpoint {
   async host(sessionToken: string, take: (stream: CarriedStream) => void): Promise<void> {
     this.#take = take
     const headers = [[EDGE_HEADER.assignedConnection, TRUE]] as const
-    await this.#connected(edgeMessage(EDGE_TYPE.bind, this.#nextId(), headers, textHeader(sessionToken)))
+    await this.#connected(edgeMessage(EDGE_TYPE.bind, this.#nextId(), headers, textBytes(sessionToken)))
   }
 
   /** Dials by a service session. */
   async dial(sessionToken: string): Promise<CarriedStream> {
     const id = this.#nextId()
     const stream = this.#streamOf(id)
-    await this.#connected(edgeMessage(EDGE_TYPE.connect, id, [], textHeader(sessionToken)))
+    await this.#connected(edgeMessage(EDGE_TYPE.connect, id, [], textBytes(sessionToken)))
     return stream
   }
 

@@ -10,7 +10,7 @@ import { NaiveAccess } from '../support/naive-access.ts'
 import { patience, runs } from '../support/property-runs.ts'
 import { type PolicyRoles, world } from '../support/world.ts'
 
-const { CONTENT_TYPE, HEADER, textHeader } = routerSide
+const { CONTENT_TYPE, HEADER, textBytes } = routerSide
 const TYPES = ['Bind', 'Dial'] as const
 type AccessType = (typeof TYPES)[number]
 
@@ -228,7 +228,7 @@ async function dialAt(router: FakeRouter, { id, token }: Someone, serviceId: str
     [HEADER.circuitIdentityId, id],
     [HEADER.circuitServiceId, serviceId],
   ] as const
-  const headers = new Map(texts.map(([key, text]) => [key, textHeader(text)]))
+  const headers = new Map(texts.map(([key, text]) => [key, textBytes(text)]))
   const answer = await router.request(CONTENT_TYPE.createCircuitV3, undefined, headers)
   if (answer.contentType === CONTENT_TYPE.error) return { said: new TextDecoder().decode(bodyOf(answer)) }
   return { said: 'circuit', id: routerSide.readText(answer.headers, HEADER.createdCircuitId) ?? '' }

@@ -6,7 +6,7 @@ import type { Channel } from '../../adapters/network/channel/channel.ts'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/network/channel/edge-messages.ts'
 import { encodeFrame, type Frame, FrameReader } from '../../adapters/network/channel/frame.ts'
-import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { readBool, readUint32, textBytes, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 
 const KIB = 1024
@@ -36,7 +36,7 @@ function socketAt(world: EdgeWorld, chain: readonly Uint8Array[] = []): { mine: 
 async function admitted(world: EdgeWorld, { device }: PlayedEndpoint) {
   const { token } = (await device.call('GET /current-api-session')).data
   const socket = socketAt(world, device.connection.clientCertificates ?? [])
-  const headers = new Map([[EDGE_HEADER.apiSessionToken, textHeader(token)]])
+  const headers = new Map([[EDGE_HEADER.apiSessionToken, textBytes(token)]])
   socket.mine.write(Buffer.concat(encodeFrame({ contentType: EDGE_TYPE.hello, sequence: -1, headers, body: [] })))
   await once(socket.mine, 'data')
   return socket
@@ -124,7 +124,7 @@ describe('an endpoint that is let in', () => {
     const refused: string[] = []
     let answered = 0
     for (let id = 1; id <= 1010; id += 1) {
-      const listener = [EDGE_HEADER.listener, textHeader(`listener ${id}`)] as const
+      const listener = [EDGE_HEADER.listener, textBytes(`listener ${id}`)] as const
       void host.ask(edgeMessage(EDGE_TYPE.bind, id, [listener], Buffer.from(token))).then(
         (answer) => {
           answered += 1
@@ -150,10 +150,10 @@ describe('an endpoint that is let in', () => {
           remoteAddress: '127.0.0.1',
         })
         const headers = new Map<number, Uint8Array>([
-          [EDGE_HEADER.apiSessionToken, textHeader(token)],
-          [EDGE_HEADER.connectionId, textHeader('group')],
+          [EDGE_HEADER.apiSessionToken, textBytes(token)],
+          [EDGE_HEADER.connectionId, textBytes('group')],
           [EDGE_HEADER.isGrouped, TRUE],
-          [EDGE_HEADER.socketType, textHeader('edge.default')],
+          [EDGE_HEADER.socketType, textBytes('edge.default')],
           ...(isFirst ? [[EDGE_HEADER.isFirstOfGroup, TRUE] as const] : []),
           ...(secret === undefined ? [] : [[EDGE_HEADER.groupSecret, secret] as const]),
         ])

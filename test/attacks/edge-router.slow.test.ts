@@ -10,7 +10,7 @@ import {
   textIn,
 } from '../../adapters/network/channel/edge-messages.ts'
 import { encodeFrame } from '../../adapters/network/channel/frame.ts'
-import { readText, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { readText, textBytes, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { type EdgeWorld, edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
 import { usedBytes } from '../support/used-bytes.ts'
 
@@ -81,7 +81,7 @@ describe('an edge router under attack', () => {
     stranger.data(5, Buffer.from('not yours'))
     for (const type of [EDGE_TYPE.payload, EDGE_TYPE.acknowledgement, EDGE_TYPE.circuitControl]) {
       const headers: [number, Uint8Array][] = [
-        [CIRCUIT_HEADER.circuit, textHeader(circuit)],
+        [CIRCUIT_HEADER.circuit, textBytes(circuit)],
         [CIRCUIT_HEADER.sequence, new Uint8Array(8)],
       ]
       stranger.send(edgeMessage(type, 5, headers, Buffer.from('not yours')))
@@ -240,7 +240,7 @@ async function admittedBytes(
 ): Promise<readonly [Duplex, Duplex]> {
   const [mine, theirs] = streamPair()
   world.router.accept(theirs, { chain: device.connection.clientCertificates ?? [], remoteAddress: '192.0.2.9' })
-  const headers = new Map([[EDGE_HEADER.apiSessionToken, textHeader(token)]])
+  const headers = new Map([[EDGE_HEADER.apiSessionToken, textBytes(token)]])
   mine.write(Buffer.concat(encodeFrame({ contentType: EDGE_TYPE.hello, sequence: -1, headers, body: [] })))
   await once(mine, 'data')
   return [mine.resume(), theirs]

@@ -14,7 +14,7 @@ import {
   textIn,
 } from '../../adapters/network/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
-import { readText, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { readText, readUint32, textBytes, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { claimIn } from '../../adapters/network/router/edge/edge-admission.ts'
 import { EdgeConnection } from '../../adapters/network/router/edge/edge-connection.ts'
@@ -191,7 +191,7 @@ describe('an edge router in the process of its controller', () => {
       headers: [
         [EDGE_HEADER.cost, Uint8Array.of(9, 0)],
         [EDGE_HEADER.precedence, Uint8Array.of(1)],
-        [EDGE_HEADER.instance, textHeader('one')],
+        [EDGE_HEADER.instance, textBytes('one')],
       ],
     })
     const shown = async () => {
@@ -204,7 +204,7 @@ describe('an edge router in the process of its controller', () => {
     const client = await world.connect(await world.device('client', ['clients']))
     host.serve()
     expect(textIn(await client.dial(5))).toBe('service wiki has no terminators')
-    const named = await client.dial(6, [[EDGE_HEADER.instance, textHeader('one')]])
+    const named = await client.dial(6, [[EDGE_HEADER.instance, textBytes('one')]])
     expect(named.contentType).toBe(EDGE_TYPE.stateConnected)
     const unbound = await host.ask(edgeMessage(EDGE_TYPE.unbind, 1))
     expect(unbound.contentType).toBe(EDGE_TYPE.stateClosed)
@@ -227,8 +227,8 @@ describe('an edge router in the process of its controller', () => {
     const circuits: string[] = []
     for (const [at, host] of [slow, quick].entries()) {
       host.serve()
-      await host.host(1, { headers: [...windows, [EDGE_HEADER.instance, textHeader(`host ${at}`)]] })
-      const answer = await client.dial(5 + at, [...windows, [EDGE_HEADER.instance, textHeader(`host ${at}`)]])
+      await host.host(1, { headers: [...windows, [EDGE_HEADER.instance, textBytes(`host ${at}`)]] })
+      const answer = await client.dial(5 + at, [...windows, [EDGE_HEADER.instance, textBytes(`host ${at}`)]])
       circuits.push(readText(answer.headers, EDGE_HEADER.circuit) ?? '')
     }
     const send = (at: number, sequence: number, bytes: number) => {
@@ -404,7 +404,7 @@ describe('an edge router whose controller leaves posture to it', () => {
 
 it('an address that several hosts share is of the identity that registered it first: another one reads the words of deployed controllers', async () => {
   const world = await edgeWorld()
-  const instance: [number, Uint8Array][] = [[EDGE_HEADER.instance, textHeader('shared')]]
+  const instance: [number, Uint8Array][] = [[EDGE_HEADER.instance, textBytes('shared')]]
   const first = await world.connect(await world.device('first', ['hosts']))
   const other = await world.connect(await world.device('other', ['hosts']))
   await first.host(1, { headers: instance })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../../adapters/network/channel/conversation.ts'
 import { processTimer } from '../../adapters/network/channel/conversation.ts'
 import { EDGE_TYPE, edgeMessage, textIn } from '../../adapters/network/channel/edge-messages.ts'
-import { textHeader } from '../../adapters/network/channel/header-values.ts'
+import { textBytes } from '../../adapters/network/channel/header-values.ts'
 import type { BoundService } from '../../adapters/network/router/edge/bound-service.ts'
 import type { EdgeCircuits } from '../../adapters/network/router/edge/edge-circuits.ts'
 import { HostedServices } from '../../adapters/network/router/edge/hosted-services.ts'
@@ -60,7 +60,7 @@ async function hosted() {
     now: () => 0,
     controller: () => controller,
   })
-  const bind = edgeMessage(EDGE_TYPE.bind, 1, [], textHeader('token'))
+  const bind = edgeMessage(EDGE_TYPE.bind, 1, [], textBytes('token'))
   await services.bind(host, { ...bind, sequence: 1 })
   const answerBy = (how: typeof next) => {
     next = how

@@ -5,7 +5,7 @@ import { duplexPair } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { circuitOf, writePayload } from '../../adapters/network/channel/circuit-frames.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
-import { readBool, textHeader, uint32Header, uint64Header } from '../../adapters/network/channel/header-values.ts'
+import { readBool, textBytes, uint32Header, uint64Header } from '../../adapters/network/channel/header-values.ts'
 import type { Destination } from '../../adapters/network/router/forwarder.ts'
 // Internals: values of the wire that routers send and no entry point exports.
 import { DEAD_LATENCY_NS, duplicateOutcome } from '../../src/data-plane.ts'
@@ -185,7 +185,7 @@ describe('a router that is linked and means harm', () => {
     hostile.send({
       contentType: 1101,
       sequence: 1,
-      headers: new Map([[2256, textHeader('victim')]]),
+      headers: new Map([[2256, textBytes('victim')]]),
       body: [Buffer.alloc(400)],
     })
     hostile.send({ contentType: 1102, sequence: 1, headers: new Map(), body: [Buffer.from('\u0001victim')] })
@@ -348,7 +348,7 @@ describe('a router that is linked and means harm', () => {
         [0, 2, 3, 5, 1100, 1101, 1102, 1103, 60786, random.readInt32LE(0)][random.readUInt8(4) % 10] ?? 0
       const key = [0, 1, 5, 6, 128, 1000, 2256, 2257, 2258, 2260][random.readUInt8(5) % 10] ?? 0
       const headers = new Map([
-        [2256, textHeader('victim')],
+        [2256, textBytes('victim')],
         [key, random.subarray(0, random.readUInt8(6) % 12)],
       ])
       hostile.send({

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Conversation } from '../../adapters/network/channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../adapters/network/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
-import { readBool, textHeader } from '../../adapters/network/channel/header-values.ts'
+import { readBool, textBytes } from '../../adapters/network/channel/header-values.ts'
 import { readIdentity } from '../../adapters/network/sdk/identity-file.ts'
 import { connectToRouter } from '../../adapters/network/sdk/routers/router-pool.ts'
 import { LinkedNetwork, until } from '../support/linked-network.ts'
@@ -106,11 +106,11 @@ describe('what an endpoint sends in headers', () => {
         isClosed = true
       },
     })
-    const hello = new Map([[EDGE_HEADER.apiSessionToken, textHeader(own.token)]])
+    const hello = new Map([[EDGE_HEADER.apiSessionToken, textBytes(own.token)]])
     const greeted = await talk.ask({ contentType: EDGE_TYPE.hello, headers: hello, body: [] }, 5000)
     expect(readBool(greeted.headers, EDGE_HEADER.isAccepted)).toBe(true)
     const ask = (id: number, headers: readonly [number, Uint8Array][], token: string) =>
-      talk.ask(edgeMessage(EDGE_TYPE.connect, id, headers, textHeader(token)), 10_000)
+      talk.ask(edgeMessage(EDGE_TYPE.connect, id, headers, textBytes(token)), 10_000)
     const key = [EDGE_HEADER.publicKey, new Uint8Array(32).fill(9)] as [number, Uint8Array]
     const long = (length: number) => new Uint8Array(length)
     // A token that is no token, data that is too long for one item, and items that are long together.
@@ -128,7 +128,7 @@ describe('what an endpoint sends in headers', () => {
     )
     expect(dialed.contentType).toBe(EDGE_TYPE.stateConnected)
     // A trace id that becomes an item of a payload over the link.
-    talk.send(edgeMessage(EDGE_TYPE.data, 3, [[EDGE_HEADER.probe, long(131_000)]], textHeader('first')))
+    talk.send(edgeMessage(EDGE_TYPE.data, 3, [[EDGE_HEADER.probe, long(131_000)]], textBytes('first')))
     talk.send(edgeMessage(EDGE_TYPE.stateClosed, 3))
     const laptop = await open('laptop', 'clients')
     const connection = await laptop.dial('echo')

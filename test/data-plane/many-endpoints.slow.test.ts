@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Channel } from '../../adapters/network/channel/channel.ts'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { EDGE_HEADER, EDGE_TYPE, TRUE } from '../../adapters/network/channel/edge-messages.ts'
-import { textHeader } from '../../adapters/network/channel/header-values.ts'
+import { textBytes } from '../../adapters/network/channel/header-values.ts'
 import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { EdgeRouter } from '../../adapters/network/router/edge-router.ts'
 import { FabricRouter } from '../../adapters/network/router/fabric-router.ts'
@@ -60,8 +60,8 @@ async function cost(count: number) {
     const [channel, theirs] = channelPair()
     edges[0]?.greet(theirs, { chain: [], remoteAddress: '127.0.0.1', isOfProcess: true })
     const group = [EDGE_HEADER.isGrouped, EDGE_HEADER.isFirstOfGroup].map((header) => [header, TRUE] as const)
-    const token = [EDGE_HEADER.apiSessionToken, textHeader(session.token)] as const
-    const headers = new Map([token, [EDGE_HEADER.connectionId, textHeader(`g${index}`)], ...group])
+    const token = [EDGE_HEADER.apiSessionToken, textBytes(session.token)] as const
+    const headers = new Map([token, [EDGE_HEADER.connectionId, textBytes(`g${index}`)], ...group])
     await new Promise<void>((resolve) => {
       channel.listen({ onMessage: () => resolve(), onClose: () => undefined })
       channel.send({ contentType: EDGE_TYPE.hello, sequence: -1, headers, body: [] })

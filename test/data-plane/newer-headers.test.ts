@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE, textIn } from '../../adapters/network/channel/edge-messages.ts'
-import { readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { readUint32, textBytes, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { readMessage, writeFromRouter } from '../../adapters/network/fabric/messages/rows-from-router.ts'
 import { readToRouter, writeMessage } from '../../adapters/network/fabric/messages/rows-to-router.ts'
 import { edgeWorld, type PlayedEndpoint, until } from '../support/edge-world.ts'
@@ -10,7 +10,7 @@ const [OF_DIALER, OF_HOST, OF_ANSWER] = [1090, 1091, 1092] as const
 const MOST_BYTES = 16_384
 
 /** A host that binds with one value that is not known here, and answers dials with another. */
-async function newerHost(bound: readonly [number, Uint8Array][] = [[OF_HOST, textHeader('bound')]]) {
+async function newerHost(bound: readonly [number, Uint8Array][] = [[OF_HOST, textBytes('bound')]]) {
   const world = await edgeWorld()
   const host = await world.connect(await world.device('host', ['hosts']))
   const dialed: Map<number, Uint8Array>[] = []
@@ -18,7 +18,7 @@ async function newerHost(bound: readonly [number, Uint8Array][] = [[OF_HOST, tex
     if (message.contentType !== EDGE_TYPE.dial) return
     dialed.push(new Map(message.headers))
     const connection = readUint32(message.headers, EDGE_HEADER.connection) ?? 0
-    const headers = [[OF_ANSWER, textHeader('answered')] as const]
+    const headers = [[OF_ANSWER, textBytes('answered')] as const]
     host.reply(message, edgeMessage(EDGE_TYPE.dialSuccess, connection, headers, uint32Header(76 + dialed.length)))
   })
   await host.host(1, { headers: [...bound], assigns: false })
@@ -33,7 +33,7 @@ const closed = ({ heard }: PlayedEndpoint) => heard.filter(({ contentType }) => 
 describe('named values of a later version of the edge', () => {
   it('pass from the dialer to the host, and from the host to the dialer, as they are', async () => {
     const { client, dialed } = await newerHost()
-    const answer = await client.dial(1, [[OF_DIALER, textHeader('dialed')]])
+    const answer = await client.dial(1, [[OF_DIALER, textBytes('dialed')]])
     expect(answer.contentType).toBe(EDGE_TYPE.stateConnected)
     expect(textOf(dialed[0], OF_DIALER)).toBe('dialed')
     expect([textOf(answer.headers, OF_HOST), textOf(answer.headers, OF_ANSWER)]).toEqual(['bound', 'answered'])
@@ -41,8 +41,8 @@ describe('named values of a later version of the edge', () => {
 
   it('leave out those that are known, and stay with the router', async () => {
     const { client, dialed } = await newerHost()
-    const secret = [EDGE_HEADER.instanceSecret, textHeader('secret')] as [number, Uint8Array]
-    await client.dial(1, [secret, [EDGE_HEADER.cryptoMethod, TRUE], [EDGE_HEADER.dialerName, textHeader('admin')]])
+    const secret = [EDGE_HEADER.instanceSecret, textBytes('secret')] as [number, Uint8Array]
+    await client.dial(1, [secret, [EDGE_HEADER.cryptoMethod, TRUE], [EDGE_HEADER.dialerName, textBytes('admin')]])
     expect(dialed[0]?.has(EDGE_HEADER.instanceSecret)).toBe(false)
     expect(dialed[0]?.has(EDGE_HEADER.cryptoMethod)).toBe(false)
     expect(textOf(dialed[0], EDGE_HEADER.dialerName)).toBe('client')
@@ -65,7 +65,7 @@ describe('named values of a later version of the edge', () => {
       headers: [
         [OF_HOST, new Uint8Array(MOST_BYTES)],
         [EDGE_HEADER.publicKey, new Uint8Array(32)],
-        [EDGE_HEADER.listener, textHeader('another')],
+        [EDGE_HEADER.listener, textBytes('another')],
       ],
     })
     await until(() => closed(host).length > 0)

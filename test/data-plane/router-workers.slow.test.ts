@@ -19,7 +19,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { EDGE_HEADER, EDGE_TYPE, TRUE } from '../../adapters/network/channel/edge-messages.ts'
 import { encodeFrame, type Frame, FrameReader } from '../../adapters/network/channel/frame.ts'
-import { readBool, textHeader } from '../../adapters/network/channel/header-values.ts'
+import { readBool, textBytes } from '../../adapters/network/channel/header-values.ts'
 import { enrollRouter } from '../../adapters/network/router/control/router-enrollment.ts'
 import { runRouter } from '../../adapters/network/router/standalone-router.ts'
 import { type Admin, logIn } from '../../examples/traffic/network.ts'
@@ -438,8 +438,8 @@ async function socketOf({ id }: IdentityFile, token: string, secret?: Uint8Array
   })
   const next = () => new Promise<Frame>((resolve) => waiting.push(resolve))
   const headers = new Map<number, Uint8Array>([
-    [EDGE_HEADER.apiSessionToken, textHeader(token)],
-    [EDGE_HEADER.connectionId, textHeader(`group of ${token}`)],
+    [EDGE_HEADER.apiSessionToken, textBytes(token)],
+    [EDGE_HEADER.connectionId, textBytes(`group of ${token}`)],
     [EDGE_HEADER.isGrouped, TRUE],
     secret === undefined ? [EDGE_HEADER.isFirstOfGroup, TRUE] : [EDGE_HEADER.groupSecret, secret],
   ])

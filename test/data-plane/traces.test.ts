@@ -4,7 +4,7 @@ import type { Frame } from '../../adapters/network/channel/frame.ts'
 import {
   readText,
   readUint32,
-  textHeader,
+  textBytes,
   uint32Header,
   uint64Header,
 } from '../../adapters/network/channel/header-values.ts'
@@ -107,7 +107,7 @@ describe('channels that an operator wants to see', () => {
     const peer = new PlayedPeer(links, 'peer')
     await peer.hello({ linkId: 'link-1' })
     const seen = () => told.filter((message): message is ChannelTrace => message.type === 'channel-trace')
-    const probe = { contentType: EDGE_TYPE.latency, headers: new Map([[128, textHeader('12345678')]]), body: [] }
+    const probe = { contentType: EDGE_TYPE.latency, headers: new Map([[128, textBytes('12345678')]]), body: [] }
     expect(await traces.set('controller', request)).toMatchObject({
       success: true,
       message: 'link-1 l/link-1: traced\n',

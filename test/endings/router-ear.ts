@@ -2,7 +2,7 @@ import { type ControlListener, routerSide } from 'portcullis/fabric'
 import { bodyOf, type EnrolledRouter, FakeRouter } from 'portcullis/testing'
 import { ApiSessions, ApiSessionsAdded } from '../../adapters/network/fabric/messages/edge-definitions.ts'
 
-const { CONTENT_TYPE, HEADER, textHeader } = routerSide
+const { CONTENT_TYPE, HEADER, textBytes } = routerSide
 type Texts = Readonly<Record<number, string>>
 
 /** A played router at one process, and everything that it was told there. */
@@ -57,7 +57,7 @@ export class RouterEar {
   /** Dials as an SDK does, with a service session or by naming identity and service. */
   dialByHeaders(texts: Texts): Promise<Dialed> {
     const type = HEADER.circuitServiceId in texts ? CONTENT_TYPE.createCircuitV3 : CONTENT_TYPE.createCircuitV2
-    const headers = new Map(Object.entries(texts).map(([key, text]) => [Number(key), textHeader(text)] as const))
+    const headers = new Map(Object.entries(texts).map(([key, text]) => [Number(key), textBytes(text)] as const))
     return this.#dialed(type, undefined, headers)
   }
 

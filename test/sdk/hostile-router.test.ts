@@ -5,7 +5,7 @@ import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { processTimer } from '../../adapters/network/channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE } from '../../adapters/network/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
-import { boolHeader, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { boolHeader, readUint32, textBytes, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { RouterChannel } from '../../adapters/network/sdk/routers/router-channel.ts'
 import type { RouterBind } from '../../adapters/network/sdk/routers/router-requests.ts'
 import type { ServiceConnection } from '../../adapters/network/sdk/service-connection.ts'
@@ -111,8 +111,8 @@ describe('a router that says what it likes', () => {
     ['nothing', undefined, 'TIMED_OUT'],
     ['a number that is no session any more', [[EDGE_HEADER.errorCode, uint32Header(3)]], 'ACCESS_DENIED'],
     ['that posture fails', [[EDGE_HEADER.errorCode, uint32Header(15)]], 'POSTURE_FAILED'],
-    ['an error that is no JSON', [[EDGE_HEADER.error, textHeader('{')]], 'ACCESS_DENIED'],
-    ['an error with other members', [[EDGE_HEADER.error, textHeader('{"code":"x","message":3}')]], 'ACCESS_DENIED'],
+    ['an error that is no JSON', [[EDGE_HEADER.error, textBytes('{')]], 'ACCESS_DENIED'],
+    ['an error with other members', [[EDGE_HEADER.error, textBytes('{"code":"x","message":3}')]], 'ACCESS_DENIED'],
   ] as const)('is understood when it answers a dial by %s', async (_, headers, code) => {
     const { channel, reply, answerBy } = await connected()
     answerBy((frame) => {
@@ -221,7 +221,7 @@ describe('a router that says what it likes', () => {
       send(EDGE_TYPE.dial, [
         [EDGE_HEADER.connection, uint32Header(bindId ?? 0)],
         [EDGE_HEADER.assignedConnection, uint32Header(id)],
-        [EDGE_HEADER.callerName, textHeader(name)],
+        [EDGE_HEADER.callerName, textBytes(name)],
       ])
     dial(0x80_00_00_01, 'slow')
     await expect.poll(() => judged).toEqual(['slow'])

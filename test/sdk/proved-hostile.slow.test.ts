@@ -4,7 +4,7 @@ import { enroll, type Identity, type IdentityFile, type ServiceConnection } from
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { EDGE_HEADER, EDGE_TYPE } from '../../adapters/network/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
-import { textHeader } from '../../adapters/network/channel/header-values.ts'
+import { textBytes } from '../../adapters/network/channel/header-values.ts'
 // Internals: the numbers that a hostile router would change, which no entry point exports.
 import { DIRECT_HEADER } from '../../src/proved-ends.ts'
 import { type Hostility, identityVia } from '../support/hostile-way.ts'
@@ -171,8 +171,8 @@ describe('a router that swaps and replays', () => {
   it('names: a caller has those that the controller signed', async () => {
     const rename = at(EDGE_TYPE.dial, (frame) =>
       withHeaders(frame, [
-        [EDGE_HEADER.dialerName, textHeader('administrator')],
-        [EDGE_HEADER.dialerId, textHeader('administrator')],
+        [EDGE_HEADER.dialerName, textBytes('administrator')],
+        [EDGE_HEADER.dialerId, textBytes('administrator')],
       ]),
     )
     const [laptop, box] = [await laptopVia({}), await boxVia({ fromRouter: rename })]
@@ -223,7 +223,7 @@ describe('a router that swaps and replays', () => {
     for (const change of [forge, none, elsewhere, () => 'x', () => '']) {
       const hostility = at(EDGE_TYPE.dial, (frame) => {
         const token = Buffer.from(frame.headers.get(DIRECT_HEADER.token) ?? []).toString()
-        return withHeaders(frame, [[DIRECT_HEADER.token, textHeader(change(token))]])
+        return withHeaders(frame, [[DIRECT_HEADER.token, textBytes(change(token))]])
       })
       const [laptop, box] = [await laptopVia({}), await boxVia({ fromRouter: hostility })]
       await using _hosted = await box.host('plain', told, { proved: true })

@@ -1,7 +1,7 @@
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/network/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
-import { readText, textHeader } from '../../adapters/network/channel/header-values.ts'
+import { readText, textBytes } from '../../adapters/network/channel/header-values.ts'
 import { PostureReports } from '../../adapters/network/channel/posture-messages.ts'
 import type { MessageOf } from '../../adapters/network/channel/protobuf/index.ts'
 import { type EdgeWorld, PlayedEndpoint, until } from './edge-world.ts'
@@ -46,7 +46,7 @@ export async function bearerEndpoint(
   const endpoint = await PlayedEndpoint.open(channel, { id: created.id } as PlayedEndpoint['device'], token, -1)
   const call = controller.client().withToken(token)
   const serviceToken = async (type: 'Dial' | 'Bind') =>
-    textHeader((await call.call('POST /sessions', { body: { serviceId, type } })).data.token)
+    textBytes((await call.call('POST /sessions', { body: { serviceId, type } })).data.token)
   let last = 0
   return {
     id: created.id,
@@ -55,7 +55,7 @@ export async function bearerEndpoint(
     /** Dials without a service session. */
     dial: () => {
       last += 1
-      return endpoint.ask(edgeMessage(EDGE_TYPE.connectV2, last, [[EDGE_HEADER.service, textHeader(serviceId)]]))
+      return endpoint.ask(edgeMessage(EDGE_TYPE.connectV2, last, [[EDGE_HEADER.service, textBytes(serviceId)]]))
     },
     /** Hosts; answers how that went, once the controller has decided. */
     bind: async (connection = 1000): Promise<Frame> => {

@@ -12,7 +12,7 @@ import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { Conversation, type Message, type Timer } from '../../adapters/network/channel/conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/network/channel/edge-messages.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
-import { readBool, readUint32, textHeader, uint32Header } from '../../adapters/network/channel/header-values.ts'
+import { readBool, readUint32, textBytes, uint32Header } from '../../adapters/network/channel/header-values.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
 
 const ALL = { semantic: 'AnyOf' } as const
@@ -162,7 +162,7 @@ export class PlayedEndpoint {
         onMessage: (greeting) => resolve(new PlayedEndpoint(channel, device, greeting)),
         onClose: () => reject(new Error('closed without an answer')),
       })
-      const headers = new Map([[EDGE_HEADER.apiSessionToken, textHeader(token)]])
+      const headers = new Map([[EDGE_HEADER.apiSessionToken, textBytes(token)]])
       channel.send({ contentType: EDGE_TYPE.hello, sequence, headers, body: [Buffer.from(device.id)] })
     })
   }

@@ -6,7 +6,7 @@ import type { Channel } from '../../adapters/network/channel/channel.ts'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
 import { processTimer } from '../../adapters/network/channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../adapters/network/channel/edge-messages.ts'
-import { textHeader } from '../../adapters/network/channel/header-values.ts'
+import { textBytes } from '../../adapters/network/channel/header-values.ts'
 import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { EdgeRouter } from '../../adapters/network/router/edge-router.ts'
 import { FabricRouter } from '../../adapters/network/router/fabric-router.ts'
@@ -162,13 +162,13 @@ export async function withHost(checks: readonly PostureCheck[], claims = {}) {
   const host = await world.connect('box')
   host.serve((connection, body, flags) => host.data(connection, body, flags))
   const service = await world.token({ jti: 'bind' }, 'wiki')
-  const bound = edgeMessage(EDGE_TYPE.bind, 1, [[EDGE_HEADER.assignedConnection, TRUE]], textHeader(service))
+  const bound = edgeMessage(EDGE_TYPE.bind, 1, [[EDGE_HEADER.assignedConnection, TRUE]], textBytes(service))
   expect((await host.ask(bound)).contentType).toBe(EDGE_TYPE.stateConnected)
   const client = await world.connect('laptop', claims)
   let last = 0
   const dial = async () => {
     last += 1
-    return client.ask(edgeMessage(EDGE_TYPE.connect, last, [], textHeader(await world.token({}, 'wiki'))))
+    return client.ask(edgeMessage(EDGE_TYPE.connect, last, [], textBytes(await world.token({}, 'wiki'))))
   }
   return { world, host, client, dial }
 }

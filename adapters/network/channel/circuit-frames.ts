@@ -2,7 +2,7 @@ import { type Acknowledgement, PAYLOAD_FLAG, type Payload } from '../../../src/d
 import type { Message } from './conversation.ts'
 import { bodyOf, CIRCUIT_HEADER, EDGE_HEADER, EDGE_TYPE } from './edge-messages.ts'
 import type { Frame } from './frame.ts'
-import { readUint32, textHeader, uint32Header } from './header-values.ts'
+import { readUint32, textBytes, uint32Header } from './header-values.ts'
 
 /** The first key of the items of a payload. */
 const FIRST_ITEM = 2000
@@ -96,7 +96,7 @@ export function writePayload({ circuitId, sequence, flags, sentAt, items, body }
   const sequenceBytes = new Uint8Array(8)
   sequenceBytes.set(uint32Header(sequence))
   const headers = new Map<number, Uint8Array>([
-    [CIRCUIT_HEADER.circuit, textHeader(circuitId)],
+    [CIRCUIT_HEADER.circuit, textBytes(circuitId)],
     [CIRCUIT_HEADER.sequence, sequenceBytes],
   ])
   if (flags !== 0) headers.set(CIRCUIT_HEADER.flags, uint32Header(flags))
@@ -126,7 +126,7 @@ export function writeAcknowledgement(acknowledgement: Acknowledgement): Message 
   const view = new DataView(body.buffer)
   for (const [at, sequence] of sequences.entries()) view.setInt32(4 * at, sequence)
   const headers = new Map<number, Uint8Array>([
-    [CIRCUIT_HEADER.circuit, textHeader(circuitId)],
+    [CIRCUIT_HEADER.circuit, textBytes(circuitId)],
     [CIRCUIT_HEADER.receivedBytes, uint32Header(bufferedBytes)],
   ])
   if (fromOriginator) headers.set(CIRCUIT_HEADER.flags, uint32Header(PAYLOAD_FLAG.originator))

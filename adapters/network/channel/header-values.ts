@@ -8,7 +8,8 @@ const MOST_ENTRY_BYTES = 65_536
 const ENCODER = new TextEncoder()
 const DECODER = new TextDecoder()
 
-export function textHeader(value: string): Uint8Array {
+/** The bytes of a text in UTF-8, for a header or for the body of a message. */
+export function textBytes(value: string): Uint8Array {
   return ENCODER.encode(value)
 }
 
@@ -40,7 +41,7 @@ export function bytesMapHeader(entries: ReadonlyMap<number, Uint8Array>): Uint8A
 /** A map of texts to texts; nothing at all when it is empty. */
 export function textMapHeader(entries: ReadonlyMap<string, string>): Uint8Array {
   if (entries.size === 0) return new Uint8Array(0)
-  const texts = [...entries].flatMap((entry) => entry.map((value) => ENCODER.encode(value)))
+  const texts = [...entries].flatMap((entry) => entry.map(textBytes))
   return joined([uint32Header(entries.size), ...texts.flatMap((value) => [uint32Header(value.length), value])])
 }
 

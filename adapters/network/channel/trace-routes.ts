@@ -1,7 +1,7 @@
 import type { Message } from './conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage } from './edge-messages.ts'
 import type { Frame } from './frame.ts'
-import { readText, readUint32, textHeader, uint32Header } from './header-values.ts'
+import { readText, readUint32, textBytes, uint32Header } from './header-values.ts'
 
 /** The question for the hop of a circuit some steps further on, or its answer. */
 export interface TraceRoute {
@@ -44,7 +44,7 @@ export function readControl(frame: Frame): TraceRoute | undefined {
 
 /** The control that carries it between routers, and to endpoints that keep windows. */
 export function writeControl(trace: TraceRoute): Message {
-  const body = Buffer.concat([Uint8Array.of(trace.isAnswer ? ANSWERED : ASKED), textHeader(trace.circuitId)])
+  const body = Buffer.concat([Uint8Array.of(trace.isAnswer ? ANSWERED : ASKED), textBytes(trace.circuitId)])
   return { contentType: EDGE_TYPE.circuitControl, headers: headersOf(trace, CONTROL_HEADER), body: [body] }
 }
 
@@ -104,8 +104,8 @@ function headersOf({ hops, askedAt, question, hopType, hopId, error }: TraceRout
   const headers = new Map([[keys.hops, uint32Header(hops)]])
   if (askedAt !== undefined) headers.set(keys.askedAt, askedAt)
   if (question !== undefined) headers.set(keys.question, uint32Header(question))
-  if (hopType !== undefined) headers.set(keys.hopType, textHeader(hopType))
-  if (hopId !== undefined) headers.set(keys.hopId, textHeader(hopId))
-  if (error !== undefined) headers.set(keys.error, textHeader(error))
+  if (hopType !== undefined) headers.set(keys.hopType, textBytes(hopType))
+  if (hopId !== undefined) headers.set(keys.hopId, textBytes(hopId))
+  if (error !== undefined) headers.set(keys.error, textBytes(error))
   return headers
 }

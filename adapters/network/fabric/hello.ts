@@ -11,7 +11,7 @@ import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
 import { HELLO_SEQUENCE } from '../channel/channel-numbers.ts'
 import { textIn } from '../channel/edge-messages.ts'
 import { type Frame, FrameError, type FrameLimits } from '../channel/frame.ts'
-import { boolHeader, readBool, readText, textHeader, uint32Header } from '../channel/header-values.ts'
+import { boolHeader, readBool, readText, textBytes, uint32Header } from '../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 import { Listeners } from './messages/fabric-definitions.ts'
 
@@ -83,9 +83,9 @@ export function acceptance(
   const headers = new Map([
     [HEADER.replyFor, int32(HELLO_SEQUENCE)],
     [HEADER.success, boolHeader(true)],
-    [HEADER.connectionId, textHeader(group.id)],
-    [HEADER.id, textHeader(group.controllerId)],
-    [HEADER.version, textHeader(VERSION)],
+    [HEADER.connectionId, textBytes(group.id)],
+    [HEADER.id, textBytes(group.controllerId)],
+    [HEADER.version, textBytes(VERSION)],
     [HEADER.helloCapabilities, CAPABILITIES],
     [HEADER.legacyCapabilities, CAPABILITIES],
     ...(isGrouped
@@ -94,7 +94,7 @@ export function acceptance(
           [HEADER.groupSecret, group.secret],
         ] as const)
       : []),
-    ...(socketType === '' ? [] : [[HEADER.underlayType, textHeader(socketType)] as const]),
+    ...(socketType === '' ? [] : [[HEADER.underlayType, textBytes(socketType)] as const]),
   ])
   return { contentType: CONTENT_TYPE.result, sequence: HELLO_SEQUENCE, headers, body: [] }
 }
@@ -105,8 +105,7 @@ export function rejection(reason: string): Frame {
     [HEADER.replyFor, int32(HELLO_SEQUENCE)],
     [HEADER.success, boolHeader(false)],
   ])
-  const body = [new TextEncoder().encode(reason)]
-  return { contentType: CONTENT_TYPE.result, sequence: HELLO_SEQUENCE, headers, body }
+  return { contentType: CONTENT_TYPE.result, sequence: HELLO_SEQUENCE, headers, body: [textBytes(reason)] }
 }
 
 function int32(value: number): Uint8Array {

@@ -4,7 +4,7 @@ import type { FromRouter, RouterChannel, RouterSession, ToRouter } from '../../.
 import type { ChannelListener } from '../channel/channel.ts'
 import type { ChannelSocket } from '../channel/channel-socket.ts'
 import type { Frame } from '../channel/frame.ts'
-import { boolHeader, uint32Header, uint64Header } from '../channel/header-values.ts'
+import { boolHeader, textBytes, uint32Header, uint64Header } from '../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './messages/content-types.ts'
 import type { WireMessage } from './messages/message-row.ts'
 import { notTaken, readMessage } from './messages/rows-from-router.ts'
@@ -60,7 +60,7 @@ const URGENT: ReadonlySet<ToRouter['type']> = new Set(['route', 'unroute', 'circ
 const MOST_IN_HAND = 4096
 /** Messages as bytes: a message for many routers is written once. */
 const WRITTEN = new WeakMap<ToRouter, WireMessage>()
-const OK = new TextEncoder().encode('ok')
+const OK = textBytes('ok')
 const CIRCUIT_REQUESTS: ReadonlySet<FromRouter['type']> = new Set(['create-circuit', 'create-tunnel-circuit'])
 /** The refusal of an outdated dial: a router that still waits for it dials again. */
 const OUTDATED: ToRouter = {

@@ -116,13 +116,13 @@ export class FakeRouter {
       [
         ...(this.#options.saysVersion === false
           ? []
-          : [[HEADER.version, routerSide.textHeader('v2.0.0|rev|date|linux|amd64')] as const]),
+          : [[HEADER.version, routerSide.textBytes('v2.0.0|rev|date|linux|amd64')] as const]),
         [HEADER.helloCapabilities, routerSide.encodeMask([...(this.#options.capabilities ?? [1])])],
         [HEADER.helloListeners, routerSide.Listeners.encode({ listeners })],
-        [HEADER.underlayType, routerSide.textHeader(type)],
+        [HEADER.underlayType, routerSide.textBytes(type)],
         [HEADER.isGrouped, routerSide.boolHeader(true)],
         [HEADER.isFirstOfGroup, routerSide.boolHeader(isFirst)],
-        ...(connectionId === undefined ? [] : [[HEADER.connectionId, routerSide.textHeader(connectionId)] as const]),
+        ...(connectionId === undefined ? [] : [[HEADER.connectionId, routerSide.textBytes(connectionId)] as const]),
         ...(secret === undefined ? [] : [[HEADER.groupSecret, secret] as const]),
       ],
     )
@@ -221,7 +221,7 @@ export class FakeRouter {
       ? ([[HEADER.routeSuccess, routerSide.boolHeader(true)], ...(reply.peerData ?? [])] as const)
       : ([
           [HEADER.routeErrorCode, Uint8Array.of(reply.code)],
-          [HEADER.routeError, routerSide.textHeader(reply.message)],
+          [HEADER.routeError, routerSide.textBytes(reply.message)],
         ] as const)
     const headers = new Map<number, Uint8Array>([
       [HEADER.replyFor, routerSide.uint32Header(frame.sequence)],

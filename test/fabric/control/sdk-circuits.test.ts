@@ -73,7 +73,7 @@ it('a refused dial names the service and the instance that were asked for, and i
   const missing = await dialed(router, CONTENT_TYPE.createCircuitV2, { ...headers, [HEADER.circuitInstanceId]: 'i7' })
   expect(missing).toEqual({ refused: 'service web has no terminators for instance i7' })
   await world.call('PATCH', `/service-edge-router-policies/${meeting}`, { edgeRouterRoles: ['#none'] })
-  const texts = new Map(Object.entries(headers).map(([key, text]) => [Number(key), routerSide.textHeader(text)]))
+  const texts = new Map(Object.entries(headers).map(([key, text]) => [Number(key), routerSide.textBytes(text)]))
   const answer = await router.request(CONTENT_TYPE.createCircuitV2, undefined, texts)
   expect(new TextDecoder().decode(answer.body[0])).toBe('no edge router may be used by the identity for the service')
   expect(routerSide.readUint32(answer.headers, HEADER.retryHint)).toBe(NOT_RETRIABLE)

@@ -3,7 +3,7 @@ import { bodyOf, type FakeRouter } from 'portcullis/testing'
 import { expect } from 'vitest'
 import { type FabricWorld, fabricWorld } from './fabric-world.ts'
 
-const { CONTENT_TYPE, HEADER, textHeader } = routerSide
+const { CONTENT_TYPE, HEADER, textBytes } = routerSide
 
 /** A service, two people who may meet at every router, and a router that a host registered an address at. */
 export async function sdkWorld(known?: FabricWorld) {
@@ -72,7 +72,7 @@ export async function sessionOf(
 
 /** A client dials through the router with what it presented there; answers the circuit, or why there is none. */
 export async function dialed(router: FakeRouter, contentType: number, headers: Readonly<Record<number, string>>) {
-  const texts = Object.entries(headers).map(([key, text]) => [Number(key), textHeader(text)] as const)
+  const texts = Object.entries(headers).map(([key, text]) => [Number(key), textBytes(text)] as const)
   const answer = await router.request(contentType, undefined, new Map(texts))
   if (answer.contentType === CONTENT_TYPE.error) return { refused: new TextDecoder().decode(bodyOf(answer)) }
   return { circuitId: routerSide.readText(answer.headers, HEADER.createdCircuitId) }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Frame } from '../../../adapters/network/channel/frame.ts'
-import { textHeader } from '../../../adapters/network/channel/header-values.ts'
+import { textBytes } from '../../../adapters/network/channel/header-values.ts'
 import { readHello } from '../../../adapters/network/fabric/hello.ts'
 import { CONTENT_TYPE, HEADER } from '../../../adapters/network/fabric/messages/content-types.ts'
 import { Inspect, OPERATOR_CONTENT } from '../../../adapters/network/fabric/operators/definitions.ts'
@@ -44,7 +44,7 @@ const MESSAGES: Readonly<Record<string, readonly [Frame, (frame: Frame) => unkno
     {
       ...FIRST,
       contentType: CONTENT_TYPE.hello,
-      headers: new Map([[HEADER.version, textHeader('v2.0.0|rev|date|linux|amd64')]]),
+      headers: new Map([[HEADER.version, textBytes('v2.0.0|rev|date|linux|amd64')]]),
       body: bodyOf('a router with a long id'),
     },
     readHello,

@@ -1,13 +1,6 @@
 import { bodyOf } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import {
-  boolHeader,
-  bytesMapHeader,
-  readBool,
-  readBytesMap,
-  readText,
-  textHeader,
-} from '../../channel/header-values.ts'
+import { boolHeader, bytesMapHeader, readBool, readBytesMap, readText, textBytes } from '../../channel/header-values.ts'
 
 /** A message in the form of the wire, without the number that its channel gives it. */
 export interface WireMessage {
@@ -116,25 +109,25 @@ export const NO_BODY: Body<object> = { encode: () => new Uint8Array(0), decode: 
 /** A body that is the text of one member. */
 export function textBody<const Name extends string>(name: Name): Body<Readonly<Record<Name, string>>> {
   return {
-    encode: ({ [name]: text }) => new TextEncoder().encode(text),
+    encode: ({ [name]: text }) => textBytes(text),
     decode: (bytes) => ({ [name]: new TextDecoder().decode(bytes) }) as Readonly<Record<Name, string>>,
   }
 }
 
 /** A text that reads as empty where it is absent. */
 export function text(key: number): HeaderValue<string> {
-  return { key, write: textHeader, read: (headers) => readText(headers, key) ?? '' }
+  return { key, write: textBytes, read: (headers) => readText(headers, key) ?? '' }
 }
 
 /** A text that is absent where it is empty. */
 export function textIfAny(key: number): HeaderValue<string> {
-  return { ...text(key), write: (value) => (value === '' ? undefined : textHeader(value)) }
+  return { ...text(key), write: (value) => (value === '' ? undefined : textBytes(value)) }
 }
 
 export function optionalText(key: number): HeaderValue<string | undefined> {
   return {
     key,
-    write: (value) => (value === undefined ? undefined : textHeader(value)),
+    write: (value) => (value === undefined ? undefined : textBytes(value)),
     read: (headers) => readText(headers, key),
   }
 }

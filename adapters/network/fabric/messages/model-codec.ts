@@ -6,6 +6,7 @@ import {
   normaliseHex,
 } from '../../../../src/control-channel.ts'
 import type { PostureCheck } from '../../../../src/policy.ts'
+import { textBytes } from '../../channel/header-values.ts'
 import { BLANK, ChangeSetEvents, Event, StateEvents, type WireEvent } from './model-definitions.ts'
 
 type Fields = typeof BLANK.postureCheck
@@ -133,7 +134,6 @@ export const modelCodec: ModelCodec = {
 }
 
 const NO_EVENT = Event.blank()
-const UTF8 = new TextEncoder()
 
 function wireEvent(event: ModelEvent): WireEvent {
   switch (event.action) {
@@ -155,7 +155,7 @@ function entityFields(entity: ModelEntity): Partial<WireEvent> {
   switch (entity.type) {
     case 'identity': {
       const serviceConfigs = new Map([...entity.serviceConfigs].map(([id, configs]) => [id, { configs }]))
-      return { identity: { ...entity, serviceConfigs, appDataJson: UTF8.encode(entity.appDataJson) } }
+      return { identity: { ...entity, serviceConfigs, appDataJson: textBytes(entity.appDataJson) } }
     }
     case 'service':
       return { service: entity }

@@ -1,6 +1,6 @@
 import type { FromRouter } from '../../../../src/control-channel.ts'
 import { textIn } from '../../channel/edge-messages.ts'
-import { boolHeader, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { boolHeader, readText, readUint32, textBytes, uint32Header } from '../../channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from './content-types.ts'
 import { type MembersOf, type MessageRow, wire } from './message-row.ts'
 
@@ -36,9 +36,9 @@ export const routeResult: MessageRow<MembersOf<FromRouter, 'route-result'>> = {
       ? [[HEADER.routeSuccess, boolHeader(true)], ...peerData]
       : [
           [HEADER.routeErrorCode, Uint8Array.of(ROUTE_FAILURES.indexOf(cause))],
-          [HEADER.routeError, textHeader(message)],
+          [HEADER.routeError, textBytes(message)],
         ]
-    return wire(CONTENT_TYPE.routeResult, new TextEncoder().encode(circuitId), [
+    return wire(CONTENT_TYPE.routeResult, textBytes(circuitId), [
       [HEADER.routeAttempt, uint32Header(attempt)],
       ...outcome,
     ])

@@ -2,13 +2,12 @@ import type { FromOperator, ToOperator, Validated, ValidationRequest } from '../
 import type { Message } from '../../channel/conversation.ts'
 import { bodyOf } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { boolHeader, textHeader } from '../../channel/header-values.ts'
+import { boolHeader, textBytes } from '../../channel/header-values.ts'
 import { HEADER } from '../messages/content-types.ts'
 import { ChannelTrace, TraceChannels } from '../messages/fabric-definitions.ts'
 import * as wire from './definitions.ts'
 
 const { OPERATOR_CONTENT, VALIDATION_CONTENT } = wire
-const UTF8 = new TextEncoder()
 /** Requests of operators that are refused as unsupported, so that no program waits in vain. */
 const UNSUPPORTED: Readonly<Record<number, string>> = {
   [OPERATOR_CONTENT.toggleCircuitTraces]: 'trace the messages of circuits',
@@ -67,7 +66,7 @@ export function writeToOperator(message: ToOperator): Message {
       return {
         contentType: OPERATOR_CONTENT.result,
         headers: new Map([[HEADER.success, boolHeader(message.success)]]),
-        body: [UTF8.encode(message.message)],
+        body: [textBytes(message.message)],
       }
     case 'inspected': {
       const { errors, values } = message
@@ -79,8 +78,8 @@ export function writeToOperator(message: ToOperator): Message {
     case 'event':
       return {
         contentType: OPERATOR_CONTENT.event,
-        headers: new Map([[wire.EVENT_KIND, textHeader(message.kind)]]),
-        body: [UTF8.encode(message.text)],
+        headers: new Map([[wire.EVENT_KIND, textBytes(message.kind)]]),
+        body: [textBytes(message.text)],
       }
     case 'channel-trace':
       return written(OPERATOR_CONTENT.trace, ChannelTrace.encode(message))

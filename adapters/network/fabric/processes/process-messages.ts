@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FromHolder, ToHolder } from '../../../../src/control-channel.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { readText, textHeader } from '../../channel/header-values.ts'
+import { readText, textBytes } from '../../channel/header-values.ts'
 import type { WireMessage } from '../messages/message-row.ts'
 import { ROUTE_FAILURES } from '../messages/route-result.ts'
 import { readMessage, writeFromRouter } from '../messages/rows-from-router.ts'
@@ -128,7 +128,7 @@ export function writeProcessMessage(message: ToHolder | FromHolder): WireMessage
 
 /** Writes a text, such as a proof, as a message between processes. */
 export function textMessage(contentType: number, body: string): WireMessage {
-  return { contentType, headers: new Map(), body: [new TextEncoder().encode(body)] }
+  return { contentType, headers: new Map(), body: [textBytes(body)] }
 }
 
 /** The text of a message between processes. */
@@ -153,5 +153,5 @@ export function readFromHolder(frame: Frame): FromHolder | undefined {
 }
 
 function withRouter({ headers, ...message }: WireMessage, routerId: string): WireMessage {
-  return { ...message, headers: new Map([...headers, [ROUTER_HEADER, textHeader(routerId)]]) }
+  return { ...message, headers: new Map([...headers, [ROUTER_HEADER, textBytes(routerId)]]) }
 }

@@ -11,7 +11,7 @@ import { HELLO_SEQUENCE } from '../../channel/channel-numbers.ts'
 import type { ChannelSocket, SocketLimits } from '../../channel/channel-socket.ts'
 import { Conversation, processTimer, type Timer } from '../../channel/conversation.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { boolHeader, readBool, readText, textHeader, uint64Header } from '../../channel/header-values.ts'
+import { boolHeader, readBool, readText, textBytes, uint64Header } from '../../channel/header-values.ts'
 import { checkControllerCertificate } from '../../enrollment/controller-certificate.ts'
 import { routerSide } from '../../fabric/index.ts'
 import type { TracedChannel } from '../state/channel-traces.ts'
@@ -183,7 +183,7 @@ export class ControlChannel implements ConnectedController {
         this.#conversation.reply(frame, {
           contentType: CONTENT_TYPE.result,
           headers: new Map([[HEADER.success, boolHeader(true)]]),
-          body: [textHeader('ok')],
+          body: [textBytes('ok')],
         })
         return
       default:
@@ -244,8 +244,8 @@ export async function dialController(
   const listeners = routerSide.Listeners.encode({ listeners: linkListeners })
   const software = [version, 'portcullis', '', process.platform, process.arch].join('|')
   const greet = async (facts: readonly (readonly [number, Uint8Array])[]) => {
-    const headers = new Map([[HEADER.version, textHeader(software)] as const, ...facts])
-    const hello = { contentType: CONTENT_TYPE.hello, sequence: HELLO_SEQUENCE, headers, body: [textHeader(routerId)] }
+    const headers = new Map([[HEADER.version, textBytes(software)] as const, ...facts])
+    const hello = { contentType: CONTENT_TYPE.hello, sequence: HELLO_SEQUENCE, headers, body: [textBytes(routerId)] }
     const { socket, frame } = await dialSocket({
       ...{ address, alpn: CONTROL_PROTOCOL, limits: LIMITS, hello },
       ...{ credentials, checkServerIdentity: checkControllerCertificate },
@@ -266,7 +266,7 @@ export async function dialController(
       : [
           [HEADER.helloCapabilities, encodeMask(TOLD_TO_CONTROLLERS)],
           [HEADER.helloListeners, listeners],
-          [HEADER.underlayType, textHeader('ctrl.default')],
+          [HEADER.underlayType, textBytes('ctrl.default')],
           [HEADER.isGrouped, boolHeader(true)],
           [HEADER.isFirstOfGroup, boolHeader(true)],
         ],

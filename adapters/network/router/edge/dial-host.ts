@@ -3,7 +3,7 @@ import { hostFailure, PEER_DATA } from '../../../../src/data-plane.ts'
 import { NoAnswer } from '../../channel/conversation.ts'
 import { bodyOf, EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { textHeader, uint32Header } from '../../channel/header-values.ts'
+import { textBytes, uint32Header } from '../../channel/header-values.ts'
 import type { EgressOutcome } from '../forwarder.ts'
 import type { BoundService } from './bound-service.ts'
 import type { EdgeCircuits } from './edge-circuits.ts'
@@ -76,7 +76,7 @@ function dialMessage(
     EDGE_TYPE.dial,
     connectionId,
     [
-      [EDGE_HEADER.circuit, textHeader(circuitId)],
+      [EDGE_HEADER.circuit, textBytes(circuitId)],
       [EDGE_HEADER.callerName, peerData.get(EDGE_HEADER.callerName) ?? new Uint8Array(0)],
       [EDGE_HEADER.publicKey, peerData.get(EDGE_HEADER.publicKey)],
       [EDGE_HEADER.applicationData, peerData.get(EDGE_HEADER.applicationData)],

@@ -5,7 +5,7 @@ import { circuitOf } from '../../channel/circuit-frames.ts'
 import { Conversation, type Message, type Timer } from '../../channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { boolHeader, readUint32, textHeader } from '../../channel/header-values.ts'
+import { boolHeader, readUint32, textBytes } from '../../channel/header-values.ts'
 import type { BoundService } from './bound-service.ts'
 import { CircuitConnections } from './edge-circuits.ts'
 import type { EdgeConnection } from './edge-connection.ts'
@@ -308,7 +308,7 @@ export class EdgeChannel implements Endpoint<Entry> {
       return
     }
     const headers = refusalHeaders(updated)
-    this.reply(message, { contentType: EDGE_TYPE.tokenNotUpdated, headers, body: [textHeader(updated.text)] })
+    this.reply(message, { contentType: EDGE_TYPE.tokenNotUpdated, headers, body: [textBytes(updated.text)] })
     this.end()
   }
 

@@ -12,7 +12,7 @@ import {
 import { forwardedTo } from '../../channel/circuit-frames.ts'
 import { CONNECTION_KIND, EDGE_HEADER, EDGE_TYPE, edgeMessage } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { uint32Header } from '../../channel/header-values.ts'
+import { textBytes, uint32Header } from '../../channel/header-values.ts'
 import type { Destination, Forwarder } from '../forwarder.ts'
 import { ConnectionTraces } from './connection-traces.ts'
 import type { Endpoint, Room } from './endpoint.ts'
@@ -62,7 +62,6 @@ const EARLY_COST = 128
 const MOST_UNSENT_BYTES = 1024 * 1024
 /** Milliseconds for which an endpoint that keeps windows is slowed down for another endpoint: its other circuits wait too. */
 const HOLD_MS = 50
-const UTF8 = new TextEncoder()
 
 /** A connection of an endpoint, as one end of a circuit. */
 export class EdgeConnection implements Destination {
@@ -209,7 +208,7 @@ export class EdgeConnection implements Destination {
     if (this.#onward.kind === 'kept') this.#onward.end.close()
     else this.#circuits.detach(this)
     if (!this.#endpoint.release(this.id, this)) return
-    this.#endpoint.send(edgeMessage(EDGE_TYPE.stateClosed, this.id, [], UTF8.encode(reason)), 'data')
+    this.#endpoint.send(edgeMessage(EDGE_TYPE.stateClosed, this.id, [], textBytes(reason)), 'data')
   }
 
   /** The endpoint has lost its right: no more data passes, and the controller that laid the circuit gets a report. */

@@ -4,7 +4,7 @@ import { type ConnectionTable, EDGE_ERROR, type EdgeRefusal, PEER_DATA } from '.
 import type { Message } from '../../channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE, textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
+import { readBool, readText, readUint32, textBytes } from '../../channel/header-values.ts'
 import type { ConnectedController } from '../state/controllers.ts'
 import type { BoundService } from './bound-service.ts'
 import { claimIn, LONGEST_TOKEN, NO_TOKEN } from './edge-admission.ts'
@@ -135,7 +135,7 @@ function connected(
 ): Message {
   const xgress = connection.usesXgress ? xgressHeaders(owner.id, address) : []
   return edgeMessage(EDGE_TYPE.stateConnected, connection.id, [
-    [EDGE_HEADER.circuit, textHeader(circuitId)],
+    [EDGE_HEADER.circuit, textBytes(circuitId)],
     [EDGE_HEADER.publicKey, peerData.get(EDGE_HEADER.publicKey)],
     [EDGE_HEADER.stickiness, peerData.get(PEER_DATA.stickiness)],
     [EDGE_HEADER.assignedConnection, readBool(headers, EDGE_HEADER.assignedConnection) ? TRUE : undefined],
@@ -153,8 +153,8 @@ function peerData({ headers }: Frame, { session, name }: EdgeClient): ReadonlyMa
   }
   const stickiness = headers.get(EDGE_HEADER.stickiness)
   if (stickiness !== undefined) data.set(PEER_DATA.stickiness, stickiness)
-  data.set(PEER_DATA.dialerId, textHeader(session.identityId))
-  data.set(PEER_DATA.dialerName, textHeader(name))
+  data.set(PEER_DATA.dialerId, textBytes(session.identityId))
+  data.set(PEER_DATA.dialerName, textBytes(name))
   return data
 }
 

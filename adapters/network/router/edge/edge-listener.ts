@@ -11,7 +11,7 @@ import { HELLO_SEQUENCE } from '../../channel/channel-numbers.ts'
 import { ChannelSocket, type SocketLimits } from '../../channel/channel-socket.ts'
 import { EDGE_HEADER, EDGE_TYPE, TRUE } from '../../channel/edge-messages.ts'
 import type { Frame, FrameLimits } from '../../channel/frame.ts'
-import { boolHeader, readBool, readText, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { boolHeader, readBool, readText, textBytes, uint32Header } from '../../channel/header-values.ts'
 import type { EdgeClient } from './endpoint.ts'
 
 /** Bytes that an endpoint may send before it is identified. */
@@ -195,10 +195,10 @@ export class EdgeListener {
       return one !== sessionlessDials || takesSessionlessDials
     })
     return answerTo(hello, [
-      [EDGE_HEADER.connectionId, textHeader(id)],
+      [EDGE_HEADER.connectionId, textBytes(id)],
       [EDGE_HEADER.isAccepted, TRUE],
-      [EDGE_HEADER.version, textHeader(this.#host.version)],
-      [EDGE_HEADER.routerName, textHeader(this.#host.routerId)],
+      [EDGE_HEADER.version, textBytes(this.#host.version)],
+      [EDGE_HEADER.routerName, textBytes(this.#host.routerId)],
       [EDGE_HEADER.supportsBindSuccess, TRUE],
       [EDGE_HEADER.routerCapabilities, encodeMask(capabilities)],
       ...(asksPosture ? ([[EDGE_HEADER.supportsPosture, TRUE]] as const) : []),
@@ -228,6 +228,6 @@ function refuse(channel: Channel, hello: Frame, reason: string): void {
 /** Some endpoints number their hello, and wait for an answer to that number. */
 function answerTo({ sequence }: Frame, headers: readonly (readonly [number, Uint8Array])[], text = ''): Frame {
   const replyFor = [EDGE_HEADER.replyFor, uint32Header(sequence >>> 0)] as const
-  const body = text === '' ? [] : [new TextEncoder().encode(text)]
+  const body = text === '' ? [] : [textBytes(text)]
   return { contentType: EDGE_TYPE.result, sequence: HELLO_SEQUENCE, headers: new Map([replyFor, ...headers]), body }
 }

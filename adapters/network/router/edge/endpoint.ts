@@ -12,29 +12,29 @@ import type { Lane } from '../../channel/channel.ts'
 import type { Message } from '../../channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, newerHeaders, TRUE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { textHeader, uint32Header } from '../../channel/header-values.ts'
+import { textBytes, uint32Header } from '../../channel/header-values.ts'
 
 /** A refusal for endpoints that read more than its words. */
 export function refusalHeaders(refusal: EdgeRefusal): Map<number, Uint8Array> {
   const headers = new Map<number, Uint8Array>()
   if (refusal.code === undefined && refusal.hint === undefined) return headers
   headers.set(EDGE_HEADER.errorCode, uint32Header(refusal.code ?? EDGE_ERROR.internal))
-  return headers.set(EDGE_HEADER.error, textHeader(refusalJson(refusal)))
+  return headers.set(EDGE_HEADER.error, textBytes(refusalJson(refusal)))
 }
 
 /** That a connection is refused, or over. */
 export function closedMessage(id: number, refusal: EdgeRefusal, circuitId?: string): Message {
-  const circuit = circuitId === undefined ? undefined : textHeader(circuitId)
+  const circuit = circuitId === undefined ? undefined : textBytes(circuitId)
   const headers = [[EDGE_HEADER.circuit, circuit] as const, ...refusalHeaders(refusal)]
-  return edgeMessage(EDGE_TYPE.stateClosed, id, headers, textHeader(refusalText(refusal)))
+  return edgeMessage(EDGE_TYPE.stateClosed, id, headers, textBytes(refusalText(refusal)))
 }
 
 /** That an endpoint has the windows of a circuit itself: whose circuit it is, and its own address in it. */
 export function xgressHeaders(ownerId: string, address: string): readonly (readonly [number, Uint8Array])[] {
   return [
     [EDGE_HEADER.usesXgress, TRUE],
-    [EDGE_HEADER.circuitOwner, textHeader(ownerId)],
-    [EDGE_HEADER.circuitAddress, textHeader(address)],
+    [EDGE_HEADER.circuitOwner, textBytes(ownerId)],
+    [EDGE_HEADER.circuitAddress, textBytes(address)],
   ]
 }
 

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { CHANNEL_HEADER, CHANNEL_TYPE, HELLO_SEQUENCE } from '../../channel/channel-numbers.ts'
 import { textIn } from '../../channel/edge-messages.ts'
 import { type Frame, FrameError } from '../../channel/frame.ts'
-import { boolHeader, readBool, readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { boolHeader, readBool, readText, readUint32, textBytes, uint32Header } from '../../channel/header-values.ts'
 
 /** The ALPN protocol of links. */
 export const LINK_PROTOCOL = 'ziti-link'
@@ -70,21 +70,21 @@ export function readLinkHello({ contentType, headers, body }: Frame): LinkHello 
 /** The hello of a socket that this router opens. */
 export function writeLinkHello(hello: LinkHello): Frame {
   const headers = new Map<number, Uint8Array>([
-    [KEY.connectionId, textHeader(hello.connectionId)],
-    [KEY.routerId, textHeader(hello.routerId)],
-    [KEY.version, textHeader(hello.peerVersion)],
-    [KEY.binding, textHeader(hello.binding)],
+    [KEY.connectionId, textBytes(hello.connectionId)],
+    [KEY.routerId, textBytes(hello.routerId)],
+    [KEY.version, textBytes(hello.peerVersion)],
+    [KEY.binding, textBytes(hello.binding)],
     [KEY.iteration, uint32Header(hello.iteration)],
-    [KEY.meantRouterId, textHeader(hello.meantRouterId)],
-    [KEY.linkId, textHeader(hello.linkId)],
+    [KEY.meantRouterId, textBytes(hello.meantRouterId)],
+    [KEY.linkId, textBytes(hello.linkId)],
   ])
   if (hello.isGrouped) {
     headers.set(KEY.isGrouped, boolHeader(true))
-    headers.set(KEY.underlayType, textHeader(hello.socketType))
+    headers.set(KEY.underlayType, textBytes(hello.socketType))
     if (hello.isFirst) headers.set(KEY.isFirstOfGroup, boolHeader(true))
     if (hello.secret !== undefined) headers.set(KEY.groupSecret, hello.secret)
   }
-  return { contentType: CHANNEL_TYPE.hello, sequence: HELLO_SEQUENCE, headers, body: [textHeader(hello.linkId)] }
+  return { contentType: CHANNEL_TYPE.hello, sequence: HELLO_SEQUENCE, headers, body: [textBytes(hello.linkId)] }
 }
 
 /** The answer that takes a socket; with `secret` as one of a group. */
@@ -92,12 +92,12 @@ export function linkAcceptance(hello: LinkHello, routerId: string, secret: Uint8
   const headers = new Map<number, Uint8Array>([
     [KEY.replyFor, uint32Header(HELLO_SEQUENCE >>> 0)],
     [KEY.success, boolHeader(true)],
-    [KEY.connectionId, textHeader(hello.connectionId)],
-    [KEY.id, textHeader(routerId)],
+    [KEY.connectionId, textBytes(hello.connectionId)],
+    [KEY.id, textBytes(routerId)],
   ])
   if (secret !== undefined) {
     headers.set(KEY.isGrouped, boolHeader(true))
-    headers.set(KEY.underlayType, textHeader(hello.socketType))
+    headers.set(KEY.underlayType, textBytes(hello.socketType))
     headers.set(KEY.groupSecret, secret)
   }
   return { contentType: CHANNEL_TYPE.result, sequence: HELLO_SEQUENCE, headers, body: [] }
@@ -109,7 +109,7 @@ export function linkRejection(reason: string): Frame {
     [KEY.replyFor, uint32Header(HELLO_SEQUENCE >>> 0)],
     [KEY.success, boolHeader(false)],
   ])
-  return { contentType: CHANNEL_TYPE.result, sequence: HELLO_SEQUENCE, headers, body: [textHeader(reason)] }
+  return { contentType: CHANNEL_TYPE.result, sequence: HELLO_SEQUENCE, headers, body: [textBytes(reason)] }
 }
 
 /** The answer of a peer to a hello: the secret of its group, if it grants one. Throws for a refusal, with its words. */

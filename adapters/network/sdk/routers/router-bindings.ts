@@ -1,7 +1,7 @@
 import type { Conversation, Message, Timer } from '../../channel/conversation.ts'
 import { EDGE_HEADER, EDGE_TYPE, edgeMessage, TRUE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { readText, readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { readText, readUint32, textBytes, uint32Header } from '../../channel/header-values.ts'
 import { ConnectionFailure } from '../connection-failure.ts'
 import { loadEndToEnd } from '../end-to-end.ts'
 import type { Caller, ServiceConnection } from '../service-connection.ts'
@@ -68,15 +68,15 @@ export class RouterBindings {
         ...(bind.direct?.headers ?? []),
         [EDGE_HEADER.publicKey, bind.keys?.publicKey],
         [EDGE_HEADER.assignedConnection, TRUE],
-        [EDGE_HEADER.listener, textHeader(bind.listenerId)],
+        [EDGE_HEADER.listener, textBytes(bind.listenerId)],
         [EDGE_HEADER.supportsInspection, TRUE],
         [EDGE_HEADER.supportsBindSuccess, TRUE],
         [EDGE_HEADER.usesXgress, TRUE],
-        [EDGE_HEADER.instance, bind.instance === undefined ? undefined : textHeader(bind.instance)],
+        [EDGE_HEADER.instance, bind.instance === undefined ? undefined : textBytes(bind.instance)],
         [EDGE_HEADER.cost, bind.cost === undefined ? undefined : Uint8Array.of(bind.cost & 255, bind.cost >> 8)],
         [EDGE_HEADER.precedence, bind.precedence && Uint8Array.of(PRECEDENCE[bind.precedence])],
       ] as const
-      const request = edgeMessage(EDGE_TYPE.bind, id, headers, textHeader(bind.sessionToken))
+      const request = edgeMessage(EDGE_TYPE.bind, id, headers, textBytes(bind.sessionToken))
       const answer = await this.#channel.ask(request, bind.timeoutMs, bind.service)
       if (answer.contentType !== EDGE_TYPE.stateConnected) throw new RefusedByRouter(answer, bind.service)
       const failure = await isAnnounced
@@ -94,7 +94,7 @@ export class RouterBindings {
   #unbind(id: number, { sessionToken }: RouterBind): void {
     if (!this.#bindings.delete(id) || !this.#channel.isOpen()) return
     const { talk } = this.#channel
-    talk.send(edgeMessage(EDGE_TYPE.unbind, id, [], textHeader(sessionToken)))
+    talk.send(edgeMessage(EDGE_TYPE.unbind, id, [], textBytes(sessionToken)))
     talk.send(edgeMessage(EDGE_TYPE.stateClosed, id))
   }
 
@@ -197,7 +197,7 @@ export class RouterBindings {
   }
 
   #refuse(message: Frame, bindId: number, why: string): void {
-    this.#channel.talk.reply(message, edgeMessage(EDGE_TYPE.dialFailed, bindId, [], textHeader(why)))
+    this.#channel.talk.reply(message, edgeMessage(EDGE_TYPE.dialFailed, bindId, [], textBytes(why)))
   }
 }
 

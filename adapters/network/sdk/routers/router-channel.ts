@@ -13,7 +13,7 @@ import {
   textIn,
 } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { readBool, readText, readUint32, textHeader } from '../../channel/header-values.ts'
+import { readBool, readText, readUint32, textBytes } from '../../channel/header-values.ts'
 import { writeReports } from '../../channel/posture-messages.ts'
 import { answerOfEnd } from '../../channel/trace-routes.ts'
 import { ConnectionFailure } from '../connection-failure.ts'
@@ -84,8 +84,8 @@ export class RouterChannel {
   /** Greets a router. Rejects with a {@link ConnectionFailure} if it does not admit the identity. */
   static async open(channel: Channel, hello: RouterGreeting, parts: RouterChannelParts): Promise<RouterChannel> {
     const router = new RouterChannel(channel, parts)
-    const headers = new Map([[EDGE_HEADER.apiSessionToken, textHeader(hello.apiSessionToken)]])
-    const body = [textHeader(hello.identityId)]
+    const headers = new Map([[EDGE_HEADER.apiSessionToken, textBytes(hello.apiSessionToken)]])
+    const body = [textBytes(hello.identityId)]
     try {
       const answer = await router.#talk.ask({ contentType: EDGE_TYPE.hello, headers, body }, HELLO_MS)
       if (readBool(answer.headers, EDGE_HEADER.isAccepted) !== true) {
@@ -143,12 +143,12 @@ export class RouterChannel {
       const headers = [
         ...(direct?.headers ?? []),
         [EDGE_HEADER.publicKey, keys?.publicKey],
-        [EDGE_HEADER.callerName, textHeader(dial.callerName)],
+        [EDGE_HEADER.callerName, textBytes(dial.callerName)],
         [EDGE_HEADER.applicationData, dial.applicationData],
-        [EDGE_HEADER.instance, dial.instance === undefined ? undefined : textHeader(dial.instance)],
+        [EDGE_HEADER.instance, dial.instance === undefined ? undefined : textBytes(dial.instance)],
         [EDGE_HEADER.usesXgress, TRUE],
       ] as const
-      const request = edgeMessage(EDGE_TYPE.connect, id, headers, textHeader(dial.sessionToken))
+      const request = edgeMessage(EDGE_TYPE.connect, id, headers, textBytes(dial.sessionToken))
       const answer = await this.#ask(request, dial.timeoutMs, dial.service)
       if (answer.contentType !== EDGE_TYPE.stateConnected) {
         const refusal = new RefusedByRouter(answer, dial.service)
@@ -185,7 +185,7 @@ export class RouterChannel {
 
   /** Sends the router the next access token. Rejects if the router refuses it. */
   async updateToken(accessToken: string): Promise<void> {
-    const body = [textHeader(accessToken)]
+    const body = [textBytes(accessToken)]
     const request = { contentType: EDGE_TYPE.updateToken, headers: new Map<number, Uint8Array>(), body }
     const answer = await this.#ask(request, HELLO_MS, 'the session')
     if (answer.contentType !== EDGE_TYPE.tokenUpdated) throw new RefusedByRouter(answer, 'the session')

@@ -3,7 +3,7 @@ import type { CircuitEnd, CircuitEnds, EndFacts } from '../../channel/circuit-en
 import type { Message } from '../../channel/conversation.ts'
 import { DATA_FLAG, EDGE_HEADER, EDGE_TYPE } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { readUint32, textHeader, uint32Header } from '../../channel/header-values.ts'
+import { readUint32, textBytes, uint32Header } from '../../channel/header-values.ts'
 import { ConnectionFailure } from '../connection-failure.ts'
 import type { Line, ServiceConnection } from '../service-connection.ts'
 
@@ -122,7 +122,7 @@ export class WindowedLine implements Line {
 
   #over(reason: EndReason): void {
     if (this.#way.isOpen && !this.#isCut) {
-      const body = [textHeader(this.#facts.circuitId)]
+      const body = [textBytes(this.#facts.circuitId)]
       this.#way.send({ contentType: EDGE_TYPE.circuitClose, headers: new Map(), body })
     }
     this.#onOver()
