@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { duplexPair } from 'node:stream'
 import { SignJWT } from 'jose'
 import { type FromRouter, type ModelEvent, openControlListener, type ToRouter } from 'portcullis/fabric'
 import { createTestController } from 'portcullis/testing'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { channelPair } from '../../adapters/network/channel/channel-pair.ts'
+import { ChannelSocket } from '../../adapters/network/channel/channel-socket.ts'
 import { textIn } from '../../adapters/network/channel/edge-messages.ts'
 import { modelCodec } from '../../adapters/network/fabric/messages/model-codec.ts'
 import { EdgeRouter } from '../../adapters/network/router/edge-router.ts'
@@ -14,6 +17,11 @@ import { type Issued, issue } from '../support/https-certificates.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
 const HOUR_SECONDS = 3600
+const WIDE = {
+  frame: { headers: 65_536, body: 65_536 },
+  outgoing: { bytes: 1e6, stallMs: 10_000 },
+  rate: { perSecond: 1e6, burst: 1e6 },
+}
 
 let signer: Issued
 let stranger: Issued
@@ -24,9 +32,11 @@ beforeAll(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-/** An edge router under a played controller whose key it knows, without any identity. */
-function edgeRouter() {
+/** An edge router under a played controller whose key it knows, with the identities of `events`. */
+function edgeRouter(events: readonly ModelEvent[] = []) {
   const edges: EdgeRouter[] = []
+  const logged: unknown[] = []
+  const clock = { now: Date.now() }
   const router = new FabricRouter({
     routerId: 'router',
     credentials: () => ({ key: '', clientCert: '', serverCert: '', ca: '' }),
@@ -34,7 +44,9 @@ function edgeRouter() {
     clock: { now: () => performance.now(), timer: () => () => undefined },
     random: Math.random,
     host: (host) => {
-      const edge = new EdgeRouter({ id: 'router', caPem: signer.cert, version: 'v', advertise: '' }, host)
+      const facts = { id: 'router', caPem: signer.cert, version: 'v', advertise: '', now: () => clock.now }
+      const log = (...line: unknown[]) => void logged.push(line)
+      const edge = new EdgeRouter({ ...facts, log }, host)
       edges.push(edge)
       return edge
     },
@@ -43,9 +55,23 @@ function edgeRouter() {
   const key = { type: 'public-key', kid: 'k', data: signer.der, usages: ['jwt'] } as const
   const state = { type: 'model-state', index: 1, timelineId: 't', subscriptionId: 's' } as const
   const take = (message: ToRouter): Promise<FromRouter | undefined> => controller.take(message)
-  void take({ ...state, events: [modelCodec.state([{ action: 'create', entity: key }])] })
+  void take({ ...state, events: [modelCodec.state([{ action: 'create', entity: key }, ...events])] })
   return {
     take,
+    logged,
+    clock,
+    /** An endpoint over a socket; answers it with the router's end of the socket. */
+    async connect(token: string) {
+      const [theirs, own] = duplexPair()
+      edges[0]?.accept(own, { chain: [stranger.der], remoteAddress: '127.0.0.1' })
+      const channel = new ChannelSocket(theirs, WIDE, WIDE.frame, {
+        onMessage: () => undefined,
+        onClose: () => undefined,
+      })
+      const endpoint = await PlayedEndpoint.open(channel, { id: 'laptop' } as PlayedEndpoint['device'], token, -1)
+      expect(endpoint.isAdmitted).toBe(true)
+      return { theirs, own }
+    },
     async hello(token: string, chain: readonly Uint8Array[]) {
       const [channel, theirs] = channelPair()
       edges[0]?.greet(theirs, { chain, remoteAddress: '127.0.0.1' })
@@ -112,6 +138,26 @@ describe('the hello of a stranger', () => {
     await router.take({ ...changes, events: modelCodec.changes([laptop]) } as ToRouter)
     expect((await opening).isAdmitted).toBe(true)
     expect(verify).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe('an endpoint that sends what is no frame', () => {
+  it('is told to the log of its router once a minute, however often it comes back', async () => {
+    const router = edgeRouter([laptop])
+    const token = await accessToken(signer)
+    const breakProtocol = async () => {
+      const { theirs, own } = await router.connect(token)
+      const cut = once(own, 'close')
+      theirs.write(Buffer.alloc(64, 0xff))
+      await cut
+    }
+    await breakProtocol()
+    await breakProtocol()
+    const line = ['endpoint.misbehaved', { identityId: 'laptop', what: 'malformed' }]
+    expect(router.logged).toEqual([line])
+    router.clock.now += 60_000
+    await breakProtocol()
+    expect(router.logged).toEqual([line, line])
   })
 })
 

@@ -263,7 +263,7 @@ export class EdgeRouter implements CircuitHost {
         reported: (reporter, message) => void this.#endpoints.reported(reporter, message),
         renewed: (renewed, before) => this.#endpoints.renewed(renewed, before),
         updatedClient: (current, token) => this.#updatedClient(current, token),
-        troubled: () => undefined,
+        troubled: (troubled, what) => this.#endpoints.misbehaved(troubled, what),
         closed: (closed) => {
           this.#endpoints.remove(closed)
           this.#listener.forget(channel)

@@ -1,8 +1,10 @@
 import type { LoopTurns } from '../../../../src/concurrency/loop-turns.ts'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter } from '../../../../src/control-channel.ts'
+import type { ChannelTrouble } from '../../channel/channel.ts'
 import type { Frame } from '../../channel/frame.ts'
 import type { ModelChange, RouterModel } from '../state/router-model.ts'
+import { ToldSeldom } from '../state/told-seldom.ts'
 import { mayStay } from './edge-admission.ts'
 import type { EdgeChannel } from './edge-channel.ts'
 import type { EdgePosture } from './edge-posture.ts'
@@ -36,6 +38,7 @@ export class ConnectedEndpoints {
   /** Identities whose endpoints are still to be judged. */
   #toJudge: Set<string> | 'everything' | undefined
   #isJudging = false
+  readonly #told = new ToldSeldom()
 
   constructor(parts: EndpointsParts) {
     this.#parts = parts
@@ -76,6 +79,13 @@ export class ConnectedEndpoints {
     if (this.#parts.posture.isBehind(id)) reporter.holdFor({ whenRoom: (work) => void taken.then(work) })
     await taken
     this.judgePosture(id)
+  }
+
+  /** The log is told of the endpoint, seldom: it may repeat its trouble, or connect again for it. */
+  misbehaved({ client }: EdgeChannel, what: ChannelTrouble): void {
+    const { identityId } = client.session
+    if (!this.#told.isDue(identityId, what, this.#parts.now())) return
+    this.#parts.log('endpoint.misbehaved', { identityId, what })
   }
 
   /** The posture of an API session may have changed. */
@@ -146,7 +156,7 @@ export class ConnectedEndpoints {
     this.#parts.report({ type: 'connect-events', full: false, identities: [{ identityId, connected }] })
   }
 
-  /** Of changes that come together endpoints are judged once. Their rights are judged where that is left to this router. */
+  /** Judges endpoints in a later turn, once for all changes until then. Their rights are judged where that is left to this router. */
   #judgeSoon(concerned: ReadonlySet<string> | 'everything'): void {
     if (concerned !== 'everything' && concerned.size === 0) return
     const before = this.#toJudge ?? []

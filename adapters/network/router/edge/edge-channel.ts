@@ -34,6 +34,7 @@ export interface EdgeParts extends DialParts {
   renewed(channel: EdgeChannel, before: EdgeClient): void
   /** The endpoint reports its posture. */
   reported(channel: EdgeChannel, message: Frame): void
+  /** The endpoint broke the protocol, or does not read. */
   troubled(channel: EdgeChannel, what: ChannelTrouble): void
   closed(channel: EdgeChannel): void
 }

@@ -6,6 +6,7 @@ import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, LinkReport, PeerChange } from '../../../../src/control-channel.ts'
 import { DEAD_LATENCY_NS, DUPLICATE_CLOSES_MS, duplicateOutcome, linkKey } from '../../../../src/data-plane.ts'
 import { firstFrame, type OpenedSocket } from '../state/opened-socket.ts'
+import { ToldSeldom } from '../state/told-seldom.ts'
 import { LINK_LIMITS, LinkDialer, type LinksSettings } from './link-dialer.ts'
 import { isSecretOf, LINK_SOCKET, linkAcceptance, linkRejection, readLinkHello } from './link-hello.ts'
 import { type LinkFacts, RouterLink } from './router-link.ts'
@@ -45,6 +46,7 @@ export class Links {
   readonly #detach = new Map<RouterLink, () => void>()
   readonly #places = createFairCapacity(PLACES)
   readonly #dialer: LinkDialer
+  readonly #told = new ToldSeldom()
   #isClosed = false
 
   constructor(settings: LinksSettings) {
@@ -186,7 +188,9 @@ export class Links {
         const { id: linkId, iteration, connections, stateIteration } = reportOf(link)
         tell({ type: 'link-state', linkId, iteration, stateIteration, connections })
       },
-      troubled: (link, what) => log?.('link.misbehaved', { peerId: link.facts.peerId, what }),
+      troubled: ({ facts: { peerId } }, what) => {
+        if (this.#told.isDue(peerId, what, clock.now())) log?.('link.misbehaved', { peerId, what })
+      },
       over: (link) => this.#over(link),
     })
   }
