@@ -42,18 +42,18 @@ export function readControl(frame: Frame): TraceRoute | undefined {
   return { isAnswer: body[0] === ANSWERED, circuitId, ...factsOf(frame, CONTROL_HEADER) }
 }
 
-/** The control that carries it between routers, and to endpoints that keep windows. */
+/** Writes a trace as the control that carries it between routers, and to endpoints that keep windows. */
 export function writeControl(trace: TraceRoute): Message {
   const body = Buffer.concat([Uint8Array.of(trace.isAnswer ? ANSWERED : ASKED), textBytes(trace.circuitId)])
   return { contentType: EDGE_TYPE.circuitControl, headers: headersOf(trace, CONTROL_HEADER), body: [body] }
 }
 
-/** Reads it from an endpoint that leaves windows to its router. */
+/** Reads a trace from a message of an endpoint that leaves windows to its router. */
 export function readTraceRoute(frame: Frame, circuitId: string): TraceRoute {
   return { isAnswer: frame.contentType === EDGE_TYPE.traceRouteAnswer, circuitId, ...factsOf(frame, ROUTE_HEADER) }
 }
 
-/** Writes it for an endpoint that leaves windows to its router. */
+/** Writes a trace as the message for an endpoint that leaves windows to its router. */
 export function writeTraceRoute(trace: TraceRoute, connection: number): Message {
   const contentType = trace.isAnswer ? EDGE_TYPE.traceRouteAnswer : EDGE_TYPE.traceRoute
   return edgeMessage(contentType, connection, headersOf(trace, ROUTE_HEADER))

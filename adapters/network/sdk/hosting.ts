@@ -63,8 +63,11 @@ export interface Host {
   forgetSession(): void
 }
 
+/** Milliseconds within which a router must answer a bind; otherwise the bind has failed, and the next router is tried. */
 const BIND_MS = 10_000
+/** Routers at which a service is hosted, unless its host wants another number: two of them may fail, and callers still come. */
 const ROUTERS = 3
+/** Connections of a service that are open at once, unless its host wants another number; one more is refused. */
 const MOST_CONNECTIONS = 10_000
 /** Milliseconds between two looks for routers, while there are fewer than wanted: routers that come are used this late. */
 const LOOK_AGAIN_MS = 30_000

@@ -29,9 +29,9 @@ type Way = Pick<
 /** The circuits of a router, as its connections reach them. */
 export interface ConnectionCircuits {
   readonly forwarder: Forwarder
-  /** The endpoint ended a circuit, or the circuit cannot go on: its controller gets a report. */
+  /** Ends a circuit from one of its ends, and reports that to its controller. */
   over(connection: EdgeConnection, isUnstarted?: boolean): void
-  /** A connection gets nothing more. */
+  /** Takes an end away from its circuit, without a word to anybody: the connection gets nothing more. */
   detach(connection: EdgeConnection): void
   /** Whether the other end has all sent data, or the data can reach it; otherwise {@link EdgeConnection.leave} is called later. */
   mayLeave(connection: EdgeConnection): boolean
@@ -181,13 +181,16 @@ export class EdgeConnection implements Destination {
     return isTooMuch(this.#endpoint.queuedBytes, () => this.#endpoint.queuedBytesOf(this.id), bounds)
   }
 
-  /** The circuit is dropped at this router: its controller ended it, unless there is another reason. */
+  /**
+   * The forwarder gave the circuit up: its controller ended it, unless there is another reason. The endpoint is told, if it has not left;
+   * the controller is not.
+   */
   dropped(_circuitId: string, reason = 'the circuit was ended by its controller'): void {
     if (this.#hasLeft) this.#circuits.detach(this)
     else this.ended(reason)
   }
 
-  /** The other end, at this router too, is gone: the endpoint gets all earlier data, and then the end. */
+  /** The other end, at this router too, is gone. The endpoint gets all earlier data first, and then the end as by {@link ended}. */
   deserted(): void {
     this.#isDeserted = true
     if (this.#onward.kind === 'kept') this.#read(this.#onward.end)
@@ -199,7 +202,7 @@ export class EdgeConnection implements Destination {
     if (this.#onward.kind === 'kept') this.#read(this.#onward.end)
   }
 
-  /** The circuit is over: the endpoint gets the reason behind all earlier data. */
+  /** Ends the connection towards the endpoint alone, which gets the reason behind all earlier data. The controller is not told. */
   ended(reason: string): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -211,7 +214,7 @@ export class EdgeConnection implements Destination {
     this.#endpoint.send(edgeMessage(EDGE_TYPE.stateClosed, this.id, [], textBytes(reason)), 'data')
   }
 
-  /** The endpoint has lost its right: no more data passes, and the controller that laid the circuit gets a report. */
+  /** Ends it from the router's side, for a lost right or a circuit that never started: endpoint and controller are told, no data passes. */
   cut(reason: string, isUnstarted = false): void {
     if (this.#isOver) return
     const onward = this.#onward
@@ -220,7 +223,7 @@ export class EdgeConnection implements Destination {
     if (onward.kind === 'kept') onward.end.abort()
   }
 
-  /** The host refused the dial. */
+  /** The host refused the dial: it needs no word, and the answer to the route tells the controller. */
   refused(): void {
     this.#isOver = true
     this.#circuits.detach(this)
@@ -228,7 +231,7 @@ export class EdgeConnection implements Destination {
     if (this.#onward.kind === 'kept') this.#onward.end.abort()
   }
 
-  /** The endpoint closed the connection, or is gone: its earlier data still arrives. */
+  /** The endpoint closed the connection, or is gone: it is told nothing. Its earlier data still arrives, if need be by {@link leave}. */
   left(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -239,12 +242,12 @@ export class EdgeConnection implements Destination {
     else this.#hasLeft = true
   }
 
-  /** Whether the endpoint left before the other end was attached. */
+  /** Whether the endpoint has left and {@link leave} is still to come: the other end was not attached yet. */
   get hasLeft(): boolean {
     return this.#hasLeft
   }
 
-  /** Messages that the endpoint sent before it left are on their way. */
+  /** Completes {@link left}, once what the endpoint sent before is on its way: the other end, or else the controller, is told. */
   leave(): void {
     this.#hasLeft = false
     if (this.#onward.kind === 'kept') this.#onward.end.close()
