@@ -15,7 +15,7 @@ export function CopyAs({ changes }: { changes: readonly Change[] }) {
   const showModel = async () => {
     setProblem(undefined)
     try {
-      // It writes YAML by a library that nothing else of the page needs.
+      // Few readers ask for it: it is no part of what every page loads.
       const { modelFileOf } = await import('./model-file.ts')
       setText(await modelFileOf(apis.management, whole))
     } catch (error) {
