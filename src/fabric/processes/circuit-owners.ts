@@ -73,7 +73,11 @@ export class CircuitOwners {
     const ofNobody: string[] = []
     for (const id of circuitIds) {
       const owner = this.ownerOf(id)
-      if (owner !== undefined) owned.set(owner, [...(owned.get(owner) ?? []), id])
+      if (owner !== undefined) {
+        const ofOwner = owned.get(owner)
+        if (ofOwner === undefined) owned.set(owner, [id])
+        else ofOwner.push(id)
+      }
       // A circuit that left a router meanwhile has no owner here any more: no question named it, or its process claimed it.
       else if (isSure && unknown.has(id) && !claimed.has(id)) ofNobody.push(id)
     }
