@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { enrollRouter } from '../adapters/network/router/control/router-enrollment.ts'
+import { enrollRouter } from '../adapters/network/router/control/enrolled-router.ts'
 import { findZiti } from '../examples/traffic/ziti.ts'
 import { LinkedNetwork } from '../test/support/linked-network.ts'
 import { byOwnWindows, byPipe, byRouterWindows, type CarriedService, newMember } from './dataplane/carriers.ts'

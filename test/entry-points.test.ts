@@ -112,7 +112,7 @@ describe('what an entry point loads', () => {
     expect(others.toSorted()).toEqual([
       'adapters/network/channel/channel-pair.ts',
       'adapters/network/sdk/in-process-identity.ts',
-      'adapters/web/node/connections.ts',
+      'adapters/web/node/tracked-connections.ts',
       'src/base/collections.ts',
       'src/base/members.ts',
     ])

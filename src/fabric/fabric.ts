@@ -2,7 +2,7 @@ import { Lifetime } from '../concurrency/lifetime.ts'
 import { logFailure } from '../context/background-failure.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { DataPlaneView } from '../context/context.ts'
-import { provideOwnRouter } from '../enrollment/own-router.ts'
+import { provideOwnRouter } from '../enrollment/provided-router.ts'
 import type {
   ChannelRefusal,
   ControlPlane,

@@ -1,6 +1,6 @@
 import { importPKCS8, SignJWT } from 'jose'
+import { createRouterRequests } from '../../adapters/network/enrollment/created-requests.ts'
 import { certificatesIn, createSigningRequest } from '../../adapters/network/enrollment/index.ts'
-import { createRouterRequests } from '../../adapters/network/enrollment/signing-request.ts'
 import { createKeys, type Issued, issueAuthority, keyPemOf, now, pemOf } from '../support/certificates/certificates.ts'
 import { clientOf, newAuthority, TRUSTED } from '../support/third-party.ts'
 import { administering, type ControllerProcess, clientsOf } from './mortal-network.ts'

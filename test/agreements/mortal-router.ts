@@ -1,9 +1,9 @@
 import type { ControlPlane } from 'portcullis'
 import { openControlListener } from 'portcullis/fabric'
 import { createTestController, type TestController } from 'portcullis/testing'
-import { certificatesIn, createRouterRequests } from '../../adapters/network/enrollment/signing-request.ts'
+import { certificatesIn, createRouterRequests } from '../../adapters/network/enrollment/created-requests.ts'
+import type { RouterIdentity } from '../../adapters/network/router/control/enrolled-router.ts'
 import { HeldIdentity } from '../../adapters/network/router/control/held-identity.ts'
-import type { RouterIdentity } from '../../adapters/network/router/control/router-enrollment.ts'
 import { RouterRenewal } from '../../adapters/network/router/control/router-renewal.ts'
 import type { ControllerListener } from '../../adapters/network/router/state/controllers.ts'
 // Internals: what routers are capable of, and the messages between them and the controller.

@@ -5,7 +5,7 @@ import { EDGE_TYPE, edgeMessage, textIn } from '../../adapters/network/channel/e
 import { textBytes } from '../../adapters/network/channel/header-values.ts'
 import type { BoundService } from '../../adapters/network/router/edge/bound-service.ts'
 import type { EdgeCircuits } from '../../adapters/network/router/edge/edge-circuits.ts'
-import { HostedServices } from '../../adapters/network/router/edge/hosted-services.ts'
+import { HostedServices } from '../../adapters/network/router/edge/hosting-endpoints.ts'
 import type { ConnectedController } from '../../adapters/network/router/state/controllers.ts'
 import type { ToRouter } from '../../src/control-channel.ts'
 

@@ -20,7 +20,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { EDGE_HEADER, EDGE_TYPE, TRUE } from '../../adapters/network/channel/edge-messages.ts'
 import { encodeFrame, type Frame, FrameReader } from '../../adapters/network/channel/frame.ts'
 import { readBool, textBytes } from '../../adapters/network/channel/header-values.ts'
-import { enrollRouter } from '../../adapters/network/router/control/router-enrollment.ts'
+import { enrollRouter } from '../../adapters/network/router/control/enrolled-router.ts'
 import { runRouter } from '../../adapters/network/router/standalone-router.ts'
 import { type Admin, logIn } from '../../examples/traffic/network.ts'
 import { freePorts } from '../../examples/traffic/web.ts'

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { ChannelSocket } from '../../adapters/network/channel/channel-socket.ts'
 import { encodeFrame } from '../../adapters/network/channel/frame.ts'
 import { writeMessage } from '../../adapters/network/fabric/messages/rows-to-router.ts'
-import { ControlChannel } from '../../adapters/network/router/control/control-channel.ts'
+import { ControlChannel } from '../../adapters/network/router/control/controller-channel.ts'
 
 const LIMITS = {
   frame: { headers: 65_536, body: 2 ** 28 },

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { enroll, type IdentityOptions, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { enrollRouter, type RouterIdentity } from '../../adapters/network/router/control/router-enrollment.ts'
+import { enrollRouter, type RouterIdentity } from '../../adapters/network/router/control/enrolled-router.ts'
 import {
   runRouter,
   type StandaloneRouter,

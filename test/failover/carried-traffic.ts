@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { enroll, type Identity, openIdentity, type ServiceConnection } from 'portcullis/sdk'
 import { vi } from 'vitest'
-import { enrollRouter } from '../../adapters/network/router/control/router-enrollment.ts'
+import { enrollRouter } from '../../adapters/network/router/control/enrolled-router.ts'
 import { runRouter, type StandaloneRouter } from '../../adapters/network/router/standalone-router.ts'
 import type { Admin } from '../../examples/traffic/network.ts'
 

@@ -1,7 +1,7 @@
 import type { AuthorizationRequest, HostHooks } from 'portcullis'
 import { createTestController, recordingLogger, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import { createRouterRequests } from '../../adapters/network/enrollment/signing-request.ts'
+import { createRouterRequests } from '../../adapters/network/enrollment/created-requests.ts'
 import { withSharedPki } from '../support/shared-pki.ts'
 
 type Asked =

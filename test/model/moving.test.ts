@@ -16,7 +16,7 @@ import {
 } from 'portcullis/model'
 import { createTestController, TEST_ADMIN, type TestController } from 'portcullis/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createSigningRequest } from '../../adapters/network/enrollment/signing-request.ts'
+import { createSigningRequest } from '../../adapters/network/enrollment/created-requests.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 

@@ -1,6 +1,6 @@
 import { createPortcullisClient } from 'portcullis/client'
 import type { TestController, TestDevice } from 'portcullis/testing'
-import { createSigningRequest } from '../../adapters/network/enrollment/signing-request.ts'
+import { createSigningRequest } from '../../adapters/network/enrollment/created-requests.ts'
 
 /** Our own API as the admin. */
 export async function pkiOf({ fetch, management }: TestController) {

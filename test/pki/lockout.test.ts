@@ -2,7 +2,7 @@ import { createPkiMaterial } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSigningRequest } from '../../adapters/network/enrollment/signing-request.ts'
+import { createSigningRequest } from '../../adapters/network/enrollment/created-requests.ts'
 // Internals: the rules that foresee who is locked out, with certificates that no network issued.
 import { endOfCertificate } from '../../src/facts/pki/certificate-end.rules.ts'
 import { examineHolders } from '../../src/pki/certificate-holders.ts'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { importPKCS8, SignJWT } from 'jose'
 import { enroll, enrollDevice } from 'portcullis/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { enrollRouter } from '../../adapters/network/router/control/router-enrollment.ts'
+import { enrollRouter } from '../../adapters/network/router/control/enrolled-router.ts'
 import { issue } from '../support/https-certificates.ts'
 
 let server: Server

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ControllerOptions, createController } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { type ServeOptions, serve } from 'portcullis/node'
-import { enrollRouter as enrollOwn } from '../../adapters/network/router/control/router-enrollment.ts'
+import { enrollRouter as enrollOwn } from '../../adapters/network/router/control/enrolled-router.ts'
 import {
   runRouter,
   type StandaloneRouter,

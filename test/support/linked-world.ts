@@ -1,6 +1,6 @@
 import { TLSSocket } from 'node:tls'
 import type { Timer } from '../../adapters/network/channel/conversation.ts'
-import { createRouterRequests } from '../../adapters/network/enrollment/signing-request.ts'
+import { createRouterRequests } from '../../adapters/network/enrollment/created-requests.ts'
 import { openOwnRouter, type RunningRouter } from '../../adapters/network/router/index.ts'
 import { listenForRouter } from '../../adapters/network/router/router-server.ts'
 import { type EdgeWorld, edgeWorld, type Hold, type HoldTo, until } from './edge-world.ts'

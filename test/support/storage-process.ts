@@ -1,7 +1,7 @@
 // One of several processes over one database: consumes what it can get and counts, then tells what it got.
 // Arguments: the database as JSON, how many tickets there are, how often to count.
 import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
-import { machines, tickets } from '../../adapters/storage/contract/kinds.ts'
+import { machines, tickets } from '../../adapters/storage/contract/kinds-of-records.ts'
 
 const [where = '{}', count = '0', rounds = '0'] = process.argv.slice(2)
 const { file, url, schema }: { file?: string; url?: string; schema?: string } = JSON.parse(where)

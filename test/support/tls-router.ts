@@ -2,7 +2,7 @@ import { connect } from 'node:tls'
 import type { Controller } from 'portcullis'
 import type { ControlListener } from 'portcullis/fabric'
 import { type EnrolledRouter, TEST_ADMIN } from 'portcullis/testing'
-import { certificatesIn, createSigningRequest } from '../../adapters/network/enrollment/signing-request.ts'
+import { certificatesIn, createSigningRequest } from '../../adapters/network/enrollment/created-requests.ts'
 
 /** A router that can prove over TLS who it is: its key and its certificates, PEM. */
 export interface TlsRouter extends EnrolledRouter {

@@ -3,7 +3,7 @@ import { type ApiClient, ApiError, type ClientApi } from '../../../src/client/in
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import { pauseAfter } from '../../../src/data-plane.ts'
 import type { Timer } from '../channel/conversation.ts'
-import { createSigningRequest } from '../enrollment/signing-request.ts'
+import { createSigningRequest } from '../enrollment/created-requests.ts'
 import { ConnectionFailure, failureOf } from './connection-failure.ts'
 import type { ControllerSession } from './controller-session.ts'
 import type { HeldCertificate } from './held-certificate.ts'

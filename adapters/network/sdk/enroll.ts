@@ -1,7 +1,7 @@
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { type ApiClient, ApiError, type ClientApi, createClient } from '../../../src/client/index.ts'
+import { createSigningRequest } from '../enrollment/created-requests.ts'
 import { httpsFetch } from '../enrollment/https-fetch.ts'
-import { createSigningRequest } from '../enrollment/signing-request.ts'
 import {
   AnsweredTooLate,
   ENROLLMENT_MS,

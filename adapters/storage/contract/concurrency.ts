@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { UniqueViolation } from './core.ts'
-import { get, insertAll, machine, machines, ticket, tickets } from './kinds.ts'
+import { get, insertAll, machine, machines, ticket, tickets } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 const CALLERS = Array.from({ length: 200 }, (_, caller) => caller)

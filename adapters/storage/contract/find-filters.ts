@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { ids } from './core.ts'
-import { insertAll, type Machine, machine, machines, where } from './kinds.ts'
+import { insertAll, type Machine, machine, machines, where } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 const NOON = Date.parse('2024-05-01T12:00:00Z')

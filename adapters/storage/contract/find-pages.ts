@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { FindQuery, OrderBy } from './core.ts'
-import { insertAll, type Machine, machine, machines, where } from './kinds.ts'
+import { insertAll, type Machine, machine, machines, where } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 const MACHINES: readonly Machine[] = [

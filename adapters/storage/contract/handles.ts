@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ReadTransaction, StorageUnavailable, type WriteTransaction } from './core.ts'
-import { machine, machines } from './kinds.ts'
+import { machine, machines } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 const ENDED = /transaction has ended/

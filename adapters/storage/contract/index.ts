@@ -4,20 +4,20 @@
  * @module portcullis/storage/contract
  */
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
-import { describeChangeFeed } from './change-feed.ts'
 import { describeConcurrency } from './concurrency.ts'
 import type { RecordKind, Storage } from './core.ts'
+import { describeChangeFeed } from './feeds.ts'
 import { describeFilters } from './find-filters.ts'
 import { describePages } from './find-pages.ts'
 import { describeHandles } from './handles.ts'
 import { describeJournals } from './journals.ts'
-import { entries, machines, tickets } from './kinds.ts'
+import { entries, machines, tickets } from './kinds-of-records.ts'
 import { describeRandomHistories } from './random-histories.ts'
 import { describeSnapshots } from './snapshots.ts'
 import { caseDeclaration, type Suite } from './suite.ts'
 import { describeUniqueness } from './uniqueness.ts'
 import { describeValues } from './values.ts'
-import { describeWrites } from './writes.ts'
+import { describeWrites } from './written-records.ts'
 
 /** A storage that a case tries out. */
 export interface StorageUnderTest {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { equals } from './core.ts'
-import { type Entry, entries, get, insertAll } from './kinds.ts'
+import { type Entry, entries, get, insertAll } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 function entry(id: string, about: string): Entry {

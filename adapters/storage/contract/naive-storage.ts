@@ -1,5 +1,5 @@
 import type { Change, FindQuery } from './core.ts'
-import { type Machine, machines } from './kinds.ts'
+import { type Machine, machines } from './kinds-of-records.ts'
 
 /** A question, with what it means spelled out without the filter language. */
 export interface Question {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Collection, type ReadTransaction, type Storage, UniqueViolation } from './core.ts'
-import { type Machine, machine, machines, where } from './kinds.ts'
+import { type Machine, machine, machines, where } from './kinds-of-records.ts'
 import { NaiveMachines, type Question } from './naive-storage.ts'
 import type { Suite } from './suite.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ReadTransaction } from './core.ts'
-import { insertAll, machine, machines, signal, ticket, tickets } from './kinds.ts'
+import { insertAll, machine, machines, signal, ticket, tickets } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 async function look(tx: ReadTransaction) {

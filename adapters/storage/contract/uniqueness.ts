@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type RecordKind, type StoredRecord, UniqueViolation } from './core.ts'
-import { contentOf, get, insertAll, type Machine, machine, machines } from './kinds.ts'
+import { contentOf, get, insertAll, type Machine, machine, machines } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 const HELD = machine('held', { name: 'Alpha', serial: 'S-1' })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { get, insertAll, type Machine, machine, machines } from './kinds.ts'
+import { get, insertAll, type Machine, machine, machines } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 const JSON_VALUES: readonly [string, string][] = [

@@ -3,9 +3,10 @@
  *
  * @module portcullis/kysely
  */
-export type { ConnectionOptions } from './driver/connections.ts'
+
 export type { JointAnswer, JointStatement } from './driver/driver-statements.ts'
 export type { DatabaseOptions } from './driver/language.ts'
+export type { ConnectionOptions } from './driver/pooled-connections.ts'
 export { type PostgresConnection, type PostgresOptions, postgresDialect } from './driver/postgres-dialect.ts'
 export type { SqliteDriverOptions } from './driver/sqlite-connection.ts'
 export { sqliteDialect } from './driver/sqlite-dialect.ts'

@@ -12,10 +12,15 @@ import {
   type WriteTransaction,
 } from '../../../src/storage.ts'
 import { RecordCache } from './cache/record-cache.ts'
-import { BUSY_TIMEOUT_MS, type Connection, type ConnectionOptions, openConnections } from './driver/connections.ts'
 import { type DatabaseOptions, describeDatabase } from './driver/language.ts'
+import {
+  BUSY_TIMEOUT_MS,
+  type Connection,
+  type ConnectionOptions,
+  openConnections,
+} from './driver/pooled-connections.ts'
+import { applyMigration, pendingMigration } from './schema/apply-migration.ts'
 import { SchemaMismatch } from './schema/compare-schemas.ts'
-import { applyMigration, pendingMigration } from './schema/migrate.ts'
 import { recordTables } from './schema/record-table.ts'
 import { type JointConnection, withTransaction } from './transactions/joint-transaction.ts'
 import { Reads, storedTables } from './transactions/read-transaction.ts'

@@ -1,9 +1,9 @@
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
 import { RECORD_KINDS } from '../../../src/storage.ts'
-import { BUSY_TIMEOUT_MS, openConnections } from './driver/connections.ts'
 import { describeDatabase } from './driver/language.ts'
+import { BUSY_TIMEOUT_MS, openConnections } from './driver/pooled-connections.ts'
 import { DIALECT_OPTIONS, type KyselyStorageOptions, SHARED_OPTIONS } from './kysely-storage.ts'
-import { applyMigration, pendingMigration } from './schema/migrate.ts'
+import { applyMigration, pendingMigration } from './schema/apply-migration.ts'
 import { recordTables } from './schema/record-table.ts'
 
 /** Which tables are brought to this version, and whether that is done or only shown. */

@@ -3,9 +3,9 @@ import type { ControllerFetch, ControlPlane } from '../../../src/index.ts'
 import { type Address, formatAddress, isWildcardHost, listen } from '../../network/channel/index.ts'
 import type { OwnRouterOptions, RunningRouter } from '../../network/router/index.ts'
 import { peerCertificates } from './connection-info.ts'
-import { trackConnections } from './connections.ts'
 import { type LocalRouter, localRouter } from './local-router.ts'
 import { type ServerCertificate, tlsOptions } from './tls-sockets.ts'
+import { trackConnections } from './tracked-connections.ts'
 
 /** The edge router of the process: its name, and the address for SDKs and tunnelers. */
 export interface EdgeRouterOptions extends OwnRouterOptions {

@@ -7,7 +7,7 @@
 export { type Address, formatAddress, isWildcardHost, parseAddress } from '../../network/channel/index.ts'
 export { type HttpsFetchOptions, httpsFetch } from '../../network/enrollment/index.ts'
 export { connectionInfo, peerCertificates } from './connection-info.ts'
-export type { ControlChannelOptions, FabricSource } from './control-channel.ts'
+export type { ControlChannelOptions, FabricSource } from './fabric-port.ts'
 export { RequestAborted, RequestRefused } from './http/early-response.ts'
 export { type ToRequestOptions, toRequest } from './http/request.ts'
 export { sendResponse } from './http/response.ts'
@@ -20,14 +20,14 @@ export {
   pkiFilesIn,
 } from './pki-directory.ts'
 export { PkiFileError, type PkiFiles, readPkiFiles, readServerFiles } from './pki-files.ts'
+export { DEFAULT_MAX_CONNECTIONS, serve } from './server.ts'
 export type {
   RoutedServeOptions,
   RoutedServer,
   RunningServer,
   ServableController,
   ServeOptions,
-} from './serve-options.ts'
-export { DEFAULT_MAX_CONNECTIONS, serve } from './server.ts'
+} from './server-options.ts'
 export {
   type ServerCertificate,
   type ServerCertificateFacts,

@@ -5,10 +5,8 @@ import { callIsolated } from '../../../src/concurrency/call-isolated.ts'
 import { createFairCapacity } from '../../../src/concurrency/fair-capacity.ts'
 import type { ConnectionInfo, ControllerFetch } from '../../../src/index.ts'
 import { connectionInfo } from './connection-info.ts'
-import { positive } from './connections.ts'
 import { oneAtATime } from './http/body.ts'
 import { errorResponse, RequestAborted, RequestRefused, sendEarlyResponse } from './http/early-response.ts'
-
 import { type ReadRequest, readRequest, webRequest } from './http/request.ts'
 import {
   plainAnswer,
@@ -20,6 +18,7 @@ import {
   streamOf,
   webAnswer,
 } from './http/response.ts'
+import { positive } from './tracked-connections.ts'
 
 /** How a controller is put behind a Node server. */
 export interface ListenerOptions {

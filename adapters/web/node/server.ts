@@ -6,15 +6,14 @@ import type { CapacityOptions } from '../../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import { listen, urlOf } from '../../network/channel/index.ts'
 import { connectionInfo } from './connection-info.ts'
-import { positive, trackConnections } from './connections.ts'
+import { EDGE_FIRST_BYTES, EdgePort, ROUTER_PROTOCOLS } from './edge-port.ts'
 import {
   CONTROL_PROTOCOL,
   controlChannel,
   type FabricSource,
   NO_CONTROL_CHANNEL,
   PROCESS_PROTOCOL,
-} from './control-channel.ts'
-import { EDGE_FIRST_BYTES, EdgePort, ROUTER_PROTOCOLS } from './edge-port.ts'
+} from './fabric-port.ts'
 import { createListener, LISTENER_OPTIONS, type ListenerOptions } from './listener.ts'
 import { asksForOperatorChannel, serveOperators } from './operator-port.ts'
 import {
@@ -24,9 +23,10 @@ import {
   SERVE_RULES,
   type ServableController,
   type ServeOptions,
-} from './serve-options.ts'
+} from './server-options.ts'
 import { sharePort } from './shared-port.ts'
 import { type ServerCertificate, serverCertificateFacts, tlsOptions } from './tls-sockets.ts'
+import { positive, trackConnections } from './tracked-connections.ts'
 
 const HTTP = 'http/1.1'
 /**

@@ -16,7 +16,7 @@ import { CertificateAnswer, certificateHolders, shownAuthorities } from '../../p
 import { StoredKeys } from '../../pki/stored-keys.ts'
 import type { ReadCollection, StoredRecord } from '../../ports/record-storage.ts'
 import type { Turns } from '../../ports/runtime.ts'
-import type { HostedServices } from './hosted-services.ts'
+import type { HostedServices } from './hosts-of-services.ts'
 import type { Names } from './names.ts'
 import type { Partition } from './partition.ts'
 

@@ -5,7 +5,7 @@ import { createClient } from 'portcullis/client'
 import { httpsFetch, serve } from 'portcullis/node'
 import { createTestController } from 'portcullis/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import { dialController } from '../../../adapters/network/router/control/control-channel.ts'
+import { dialController } from '../../../adapters/network/router/control/controller-channel.ts'
 import { newKey, signingRequest } from '../../contract/http/signing-request.ts'
 import { adminToken, callController } from '../../support/tls-router.ts'
 

@@ -8,7 +8,7 @@ import { postgresStorage, sqliteStorage } from 'portcullis/kysely'
 import type { RecordKind } from 'portcullis/storage'
 import { createTestController, TEST_ADMIN } from 'portcullis/testing'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage/contract/kinds.ts'
+import { get, insertAll, machine, machines, tickets } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import {
   adminOf,
   CLIENT,

@@ -1,7 +1,14 @@
 import type { Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import { describe, expect, it } from 'vitest'
-import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage/contract/kinds.ts'
+import {
+  insertAll,
+  machine,
+  machines,
+  ticket,
+  tickets,
+  where,
+} from '../../../adapters/storage/contract/kinds-of-records.ts'
 // Internals: the change feed of the memory storage, whose bound no storage shows.
 import { ChangeFeed } from '../../../src/platform/memory/state.ts'
 import { describeStorageContract } from '../../contract/storage.ts'

@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto'
 import { postgresStorage } from 'portcullis/kysely'
 import { StorageUnavailable } from 'portcullis/storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { get, insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage/contract/kinds.ts'
+import {
+  get,
+  insertAll,
+  machine,
+  machines,
+  ticket,
+  tickets,
+  where,
+} from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 
 const kinds = [machines, tickets]

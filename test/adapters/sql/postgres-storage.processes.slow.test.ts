@@ -1,6 +1,6 @@
 import { postgresStorage } from 'portcullis/kysely'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { machines, tickets } from '../../../adapters/storage/contract/kinds.ts'
+import { machines, tickets } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 import { describeProcesses } from './sql-processes.ts'
 

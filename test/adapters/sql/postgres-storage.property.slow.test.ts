@@ -1,6 +1,6 @@
 import { postgresStorage } from 'portcullis/kysely'
 import { afterAll } from 'vitest'
-import { machines } from '../../../adapters/storage/contract/kinds.ts'
+import { machines } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { createDatabase } from '../../support/postgres.ts'
 import { describeDifferential } from './sql-differential.ts'
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { postgresStorage } from 'portcullis/kysely'
 import { afterAll, beforeAll } from 'vitest'
-import { entries, machines, tickets } from '../../../adapters/storage/contract/kinds.ts'
+import { entries, machines, tickets } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { describeStorageContract } from '../../contract/storage.ts'
 import { createDatabase, type PostgresDatabase } from '../../support/postgres.ts'
 

@@ -1,6 +1,6 @@
 import { type KyselyStorageOptions, kyselyStorage } from 'portcullis/kysely'
 import { expect, it } from 'vitest'
-import { get, insertAll, type Machine, machine, machines } from '../../../adapters/storage/contract/kinds.ts'
+import { get, insertAll, type Machine, machine, machines } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import type { CachedDatabase } from './sql-cache.ts'
 

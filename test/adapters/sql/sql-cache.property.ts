@@ -3,7 +3,7 @@ import type { Storage } from 'portcullis'
 import type { KyselyStorageOptions } from 'portcullis/kysely'
 import type { ReadTransaction } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { type Machine, machine, machines, signal, where } from '../../../adapters/storage/contract/kinds.ts'
+import { type Machine, machine, machines, signal, where } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { NaiveMachines, type Question } from '../../../adapters/storage/contract/naive-storage.ts'
 import { times } from '../../support/property-runs.ts'
 

@@ -12,7 +12,7 @@ import {
   signal,
   tickets,
   where,
-} from '../../../adapters/storage/contract/kinds.ts'
+} from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import { describeInterleavings } from './sql-cache.property.ts'
 import { describeCacheRoom } from './sql-cache-room.ts'

@@ -1,7 +1,7 @@
 import { kyselyStorage } from 'portcullis/kysely'
 import type { WriteTransaction } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { get, insertAll, machine, machines, where } from '../../../adapters/storage/contract/kinds.ts'
+import { get, insertAll, machine, machines, where } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import type { CachedDatabase } from './sql-cache.ts'
 

@@ -1,6 +1,13 @@
 import { kyselyStorage } from 'portcullis/kysely'
 import { expect, it } from 'vitest'
-import { get, insertAll, machine, machines, signal, where } from '../../../adapters/storage/contract/kinds.ts'
+import {
+  get,
+  insertAll,
+  machine,
+  machines,
+  signal,
+  where,
+} from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 import type { CachedDatabase } from './sql-cache.ts'
 

@@ -3,7 +3,7 @@ import type { FindQuery, Storage } from 'portcullis'
 import { memoryStorage } from 'portcullis/memory'
 import type { Filter, Literal, Operand, OrderBy } from 'portcullis/storage'
 import { expect, it } from 'vitest'
-import { insertAll, type Machine, machine, machines } from '../../../adapters/storage/contract/kinds.ts'
+import { insertAll, type Machine, machine, machines } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { times } from '../../support/property-runs.ts'
 
 const QUESTIONS_PER_POPULATION = 25

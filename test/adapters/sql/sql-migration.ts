@@ -3,7 +3,14 @@ import { type KyselyStorageOptions, kyselyStorage, migrate, SchemaMismatch } fro
 import { type Filter, RECORD_KINDS, type RecordKind, type StoredRecord } from 'portcullis/storage'
 import { createTestController, type TestController } from 'portcullis/testing'
 import { expect, it } from 'vitest'
-import { insertAll, machine, machines, ticket, tickets, where } from '../../../adapters/storage/contract/kinds.ts'
+import {
+  insertAll,
+  machine,
+  machines,
+  ticket,
+  tickets,
+  where,
+} from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { replayDatabase } from '../../support/released-database.ts'
 
 /** Columns that a later version adds to machines, with and without defaults. */

@@ -2,7 +2,14 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Storage } from 'portcullis'
 import { expect, it } from 'vitest'
-import { get, insertAll, machine, machines, ticket, tickets } from '../../../adapters/storage/contract/kinds.ts'
+import {
+  get,
+  insertAll,
+  machine,
+  machines,
+  ticket,
+  tickets,
+} from '../../../adapters/storage/contract/kinds-of-records.ts'
 
 export interface SharedDatabase {
   /** The facts by which a process opens it. */

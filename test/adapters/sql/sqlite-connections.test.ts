@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Dialect, SqliteAdapter } from 'kysely'
 import { kyselyStorage, sqliteDialect } from 'portcullis/kysely'
 import { afterAll, describe, expect, it } from 'vitest'
-import { get, insertAll, ticket, tickets } from '../../../adapters/storage/contract/kinds.ts'
+import { get, insertAll, ticket, tickets } from '../../../adapters/storage/contract/kinds-of-records.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-test-'))
 afterAll(() => rmSync(directory, { recursive: true }))

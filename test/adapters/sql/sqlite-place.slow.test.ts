@@ -6,7 +6,7 @@ import type { Storage } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { createTestController, recordingLogger } from 'portcullis/testing'
 import { afterAll, describe, expect, it } from 'vitest'
-import { get, insertAll, ticket, tickets } from '../../../adapters/storage/contract/kinds.ts'
+import { get, insertAll, ticket, tickets } from '../../../adapters/storage/contract/kinds-of-records.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-place-'))
 afterAll(() => rmSync(directory, { recursive: true }))

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteStorage } from 'portcullis/kysely'
-import { entries, machines, tickets } from '../../../adapters/storage/contract/kinds.ts'
+import { entries, machines, tickets } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { describeStorageContract } from '../../contract/storage.ts'
 import { IS_SHORT } from '../../support/suite.ts'
 

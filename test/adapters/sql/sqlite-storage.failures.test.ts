@@ -13,7 +13,7 @@ import {
   machines,
   ticket,
   tickets,
-} from '../../../adapters/storage/contract/kinds.ts'
+} from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { watchedDialect } from '../../support/watched-dialect.ts'
 
 const kinds = [machines, tickets]

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteStorage } from 'portcullis/kysely'
 import { afterAll, describe } from 'vitest'
-import { machines, tickets } from '../../../adapters/storage/contract/kinds.ts'
+import { machines, tickets } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { describeProcesses } from './sql-processes.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'portcullis-test-'))

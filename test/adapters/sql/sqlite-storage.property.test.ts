@@ -1,7 +1,7 @@
 import type { Storage } from 'portcullis'
 import { sqliteStorage } from 'portcullis/kysely'
 import { afterAll } from 'vitest'
-import { machines } from '../../../adapters/storage/contract/kinds.ts'
+import { machines } from '../../../adapters/storage/contract/kinds-of-records.ts'
 import { describeDifferential } from './sql-differential.ts'
 
 const opened: Storage[] = []

@@ -7,7 +7,7 @@ import { encodeFrame, FrameReader } from '../../../adapters/network/channel/fram
 import { uint32Header } from '../../../adapters/network/channel/header-values.ts'
 import { CONTENT_TYPE, HEADER } from '../../../adapters/network/fabric/messages/content-types.ts'
 import { PROCESS_TYPE } from '../../../adapters/network/fabric/processes/process-messages.ts'
-import { ControlChannel } from '../../../adapters/network/router/control/control-channel.ts'
+import { ControlChannel } from '../../../adapters/network/router/control/controller-channel.ts'
 import { fabricWorld, joinedProcesses } from './fabric-world.ts'
 
 it('a message of another process that cannot be read is logged', async () => {

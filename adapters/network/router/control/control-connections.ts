@@ -2,7 +2,7 @@ import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { ToRouter } from '../../../../src/control-channel.ts'
 import type { ControllerListener, TakesControllers } from '../state/controllers.ts'
 import { dialedHost } from '../state/opened-socket.ts'
-import { type ControlChannel, dialController, type RouterIntroduction } from './control-channel.ts'
+import { type ControlChannel, dialController, type RouterIntroduction } from './controller-channel.ts'
 import type { HeldIdentity } from './held-identity.ts'
 
 /** The settings of a router's connections to its controllers. */

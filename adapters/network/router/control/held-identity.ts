@@ -1,5 +1,5 @@
 import type { RouterCredentials } from '../state/opened-socket.ts'
-import type { PendingCredentials, RouterIdentity } from './router-enrollment.ts'
+import type { PendingCredentials, RouterIdentity } from './enrolled-router.ts'
 
 /** The most unconfirmed pairs that a router keeps; it drops the oldest. One is enough, and a second after a lost answer. */
 const MOST_PENDING = 4

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/data-plane.ts'
 import { textIn } from '../../channel/edge-messages.ts'
 import type { Frame } from '../../channel/frame.ts'
-import { certificatesIn } from '../../enrollment/signing-request.ts'
+import { certificatesIn } from '../../enrollment/created-requests.ts'
 import type { RouterModel } from '../state/router-model.ts'
 import type { EdgeClient } from './endpoint.ts'
 

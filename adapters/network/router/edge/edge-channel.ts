@@ -11,8 +11,8 @@ import { CircuitConnections } from './edge-circuits.ts'
 import type { EdgeConnection } from './edge-connection.ts'
 import { type DialParts, EdgeDials } from './edge-dials.ts'
 import { type EdgeClient, type Endpoint, type Room, refusalHeaders } from './endpoint.ts'
-import type { HostedServices } from './hosted-services.ts'
-import { ServiceUpdates, type UpdatesParts } from './service-updates.ts'
+import type { HostedServices } from './hosting-endpoints.ts'
+import { ServiceUpdates, type UpdatesParts } from './told-services.ts'
 
 /** The most connections, dials and binds of one endpoint at a router. */
 const LIMITS = { connections: 10_000, dials: 1000, binds: 1000 }

@@ -4,7 +4,7 @@ import type { LoopTurns } from '../../../../src/concurrency/loop-turns.ts'
 import type { ModelDifference, ToRouter } from '../../../../src/control-channel.ts'
 import type { CheckedPolicy, PostureCheck } from '../../../../src/policy.ts'
 import { routerSide } from '../../fabric/index.ts'
-import { type EntityOf, type Kind, ModelEntities } from './model-entities.ts'
+import { type EntityOf, type Kind, ModelEntities } from './held-entities.ts'
 import { type Announced, type AnnouncedSession, RouterSessions } from './router-sessions.ts'
 
 type WireEvent = routerSide.WireEvent

@@ -1,7 +1,7 @@
 import { isStorable } from '../../../../src/base/text.ts'
 import type { FindQuery, Page } from '../../../../src/index.ts'
 import { compareBy, DamagedRecord, type ReadCollection, type StoredRecord } from '../../../../src/storage.ts'
-import type { Row, RowSource } from '../driver/connections.ts'
+import type { Row, RowSource } from '../driver/pooled-connections.ts'
 import type { ChangeFeed, StoredState } from '../records/change-feed.ts'
 import type { RecordStatements } from '../records/record-statements.ts'
 import { decodeRecord, pageOf, type RecordOrDamage, readable } from '../records/write-record.ts'

@@ -11,7 +11,7 @@ import {
 } from 'kysely'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { StorageUnavailable } from '../../../../src/storage.ts'
-import type { Connection } from './connections.ts'
+import type { Connection } from './pooled-connections.ts'
 
 /** A piece of SQL: its values are bound, its identifiers quoted. */
 export type Sql = RawBuilder<unknown>

@@ -1,7 +1,7 @@
 import { type Dialect, PostgresDialect } from 'kysely'
 import type { Client, PoolConfig } from 'pg'
 import { checkOptions, type OptionRules } from '../../../../src/base/arguments.ts'
-import { BUSY_TIMEOUT_MS, type ConnectionOptions, READ_CONNECTIONS } from './connections.ts'
+import { BUSY_TIMEOUT_MS, type ConnectionOptions, READ_CONNECTIONS } from './pooled-connections.ts'
 
 /**
  * The options of a pool of `pg` by which a server is found and logged in to. A value of `PoolConfig`, with all of its options, fits too.

@@ -1,8 +1,8 @@
 import { type CompiledQuery, sql } from 'kysely'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { Change, HistoryPoint } from '../../../../src/storage.ts'
-import type { Row, RowSource } from '../driver/connections.ts'
 import { type Database, rowInserter, statement } from '../driver/language.ts'
+import type { Row, RowSource } from '../driver/pooled-connections.ts'
 import { CHANGE_TABLE, STATE_TABLE } from '../schema/bookkeeping.ts'
 import { SchemaMismatch } from '../schema/compare-schemas.ts'
 

@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely'
-import type { Connection } from '../driver/connections.ts'
 import { type Database, type Statement, statement } from '../driver/language.ts'
+import type { Connection } from '../driver/pooled-connections.ts'
 
 /** Statements that are sent as one. Their texts stay few, and each is prepared once. */
 const AT_ONCE = 4

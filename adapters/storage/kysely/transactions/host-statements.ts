@@ -1,6 +1,6 @@
 import { CompiledQuery, type DatabaseConnection } from 'kysely'
 import { Lifetime, StorageUnavailable } from '../../../../src/storage.ts'
-import type { Connection } from '../driver/connections.ts'
+import type { Connection } from '../driver/pooled-connections.ts'
 import { TRANSACTION_OVER } from './read-transaction.ts'
 import { SAVEPOINT } from './write-queue.ts'
 

@@ -1,7 +1,6 @@
 import { type DatabaseConnection, type Dialect, type Driver, Kysely, type Transaction } from 'kysely'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { StorageUnavailable } from '../../../../src/storage.ts'
-import type { Connection } from '../driver/connections.ts'
 import {
   type DriverStatements,
   driverStatements,
@@ -9,6 +8,7 @@ import {
   type JointStatement,
 } from '../driver/driver-statements.ts'
 import type { Database } from '../driver/language.ts'
+import type { Connection } from '../driver/pooled-connections.ts'
 import { HostStatements } from './host-statements.ts'
 
 /**

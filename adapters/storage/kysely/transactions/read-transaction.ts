@@ -21,8 +21,8 @@ import {
   type RecordSource,
 } from '../cache/cached-collection.ts'
 import type { RecordCache } from '../cache/record-cache.ts'
-import type { Connection, ConnectionSource, Row, RowSource } from '../driver/connections.ts'
 import type { Database } from '../driver/language.ts'
+import type { Connection, ConnectionSource, Row, RowSource } from '../driver/pooled-connections.ts'
 import { type ChangeFeed, changeFeed, type StoredState } from '../records/change-feed.ts'
 import { find, findIds, scan } from '../records/find.ts'
 import { type JointStatements, jointStatements } from '../records/joint-statements.ts'

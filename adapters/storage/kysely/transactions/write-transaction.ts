@@ -8,8 +8,8 @@ import {
   type WriteTransaction,
 } from '../../../../src/storage.ts'
 import type { CachedReads, Uncommitted } from '../cache/cached-collection.ts'
-import type { Connection, Row, RowSource } from '../driver/connections.ts'
 import type { RowInserter } from '../driver/language.ts'
+import type { Connection, Row, RowSource } from '../driver/pooled-connections.ts'
 import type { StoredState } from '../records/change-feed.ts'
 import type { JointStatements } from '../records/joint-statements.ts'
 import {

@@ -3,8 +3,8 @@ import { type ApiClient, createManagementClient, type ManagementApi } from '../.
 import { type Answer, type CommandCall, defineCommand } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
 import { logInByPassword, readControllerUrl } from '../connection/connect.ts'
-import { readTrustBundle, type TrustBundle, trustingFetch } from '../connection/https-fetch.ts'
 import { DEFAULT_PROFILE, Profiles } from '../connection/profiles.ts'
+import { readTrustBundle, type TrustBundle, trustingFetch } from '../connection/trusting-fetch.ts'
 import { PASSWORD_OPTIONS, readPassword } from '../input/admin-credentials.ts'
 import { withoutMistakes } from './model/model-files.ts'
 

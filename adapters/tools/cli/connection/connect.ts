@@ -10,8 +10,8 @@ import {
 import type { GivenOptions } from '../command-line/options.ts'
 import { type Environment, UsageError } from '../command-line/usage.ts'
 import { ADMIN_PASSWORD, ADMIN_USERNAME, type AdminCredentials, adminCredentials } from '../input/admin-credentials.ts'
-import { readTrustBundle, type TrustBundle, trustingFetch } from './https-fetch.ts'
 import { DEFAULT_PROFILE, Profiles } from './profiles.ts'
+import { readTrustBundle, type TrustBundle, trustingFetch } from './trusting-fetch.ts'
 
 /** The options of commands that ask a running controller. */
 export const CONNECTION_OPTIONS = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
-import { announcesBody } from '../connections.ts'
+import { announcesBody } from '../tracked-connections.ts'
 import { bodyTooLarge, RequestAborted, tooMuchArriving } from './early-response.ts'
 
 /** Default maximum of a request body, in bytes (1 MiB). */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
 import type { FairCapacity } from '../../../../src/concurrency/fair-capacity.ts'
 import type { PlainAnswer } from '../../../../src/index.ts'
-import { onClosing } from '../connections.ts'
+import { onClosing } from '../tracked-connections.ts'
 
 /** How much of a long answer is written at once, in bytes. */
 const PIECE_BYTES = 1_048_576

@@ -2,7 +2,7 @@ import { type Answer, type Command, type CommandCall, defineCommand } from '../.
 import { UsageError } from '../../command-line/usage.ts'
 import { CONNECTION_OPTIONS, type Connection, withConnection } from '../../connection/connect.ts'
 import { type Body, fieldOptions, readBody } from './entity-fields.ts'
-import { deleteEntityById, findEntity, patchEntityById, postEntity } from './entity-requests.ts'
+import { deleteEntityById, findEntity, patchEntityById, postEntity } from './entity-pages.ts'
 import { getEntity, listEntities } from './read-entities.ts'
 
 /** The actions on the entities of a collection. */

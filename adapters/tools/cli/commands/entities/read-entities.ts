@@ -3,7 +3,7 @@ import type { Answer, CommandCall } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import { type CONNECTION_OPTIONS, type Connection, withConnection } from '../../connection/connect.ts'
 import type { Style } from '../../output.ts'
-import { type Entity, findEntity, listPage, type Page } from './entity-requests.ts'
+import { type Entity, findEntity, listPage, type Page } from './entity-pages.ts'
 
 type ConnectionOption = keyof typeof CONNECTION_OPTIONS
 

@@ -3,7 +3,7 @@ import type { DeliveryReport } from '../../../../../src/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
 import { CONNECTION_DETAILS, CONNECTION_OPTIONS, type Connection, withConnection } from '../../connection/connect.ts'
-import { findEntity } from './entity-requests.ts'
+import { findEntity } from './entity-pages.ts'
 
 const ON_WEBHOOK = {
   operands: 'NAME|ID',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Change, HistoryPoint, Storage } from './core.ts'
-import { insertAll, machine, machines, ticket, tickets } from './kinds.ts'
+import { insertAll, machine, machines, ticket, tickets } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 function revisionOf(storage: Storage) {

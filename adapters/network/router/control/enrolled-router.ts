@@ -1,5 +1,5 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
-import { createRouterRequests } from '../../enrollment/signing-request.ts'
+import { createRouterRequests } from '../../enrollment/created-requests.ts'
 import {
   ENROLLMENT_MS,
   type EnrollmentToken,

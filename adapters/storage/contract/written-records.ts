@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { UniqueViolation, type WriteTransaction } from './core.ts'
-import { contentOf, get, insertAll, machine, machines, ticket, tickets, where } from './kinds.ts'
+import { contentOf, get, insertAll, machine, machines, ticket, tickets, where } from './kinds-of-records.ts'
 import type { Suite } from './suite.ts'
 
 const STEPS: readonly ((tx: WriteTransaction) => Promise<unknown>)[] = [

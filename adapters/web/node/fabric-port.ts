@@ -3,8 +3,8 @@ import type { ControlPlane } from '../../../src/index.ts'
 import { type Address, formatAddress, isWildcardHost, listen } from '../../network/channel/index.ts'
 import type { ControlListener, FabricController, ProcessSocket } from '../../network/fabric/index.ts'
 import { peerCertificates } from './connection-info.ts'
-import { type Connections, trackConnections } from './connections.ts'
 import { type ServerCertificate, tlsOptions } from './tls-sockets.ts'
+import { type Connections, trackConnections } from './tracked-connections.ts'
 
 /** The part of a controller that serves routers. */
 export type FabricSource = FabricController

@@ -17,7 +17,7 @@ import { routerSide } from '../../fabric/index.ts'
 import type { TracedChannel } from '../state/channel-traces.ts'
 import type { ConnectedController, ControllerListener } from '../state/controllers.ts'
 import { CLOSED_SILENTLY, dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
-import type { RouterIdentity } from './router-enrollment.ts'
+import type { RouterIdentity } from './enrolled-router.ts'
 
 const { CONTENT_TYPE, HEADER, decodeMask, encodeMask, readToRouter, writeFromRouter } = routerSide
 

@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
-import type { Connection, ConnectionSource } from '../driver/connections.ts'
 import { beginWrite, type Database, rowInserter } from '../driver/language.ts'
+import type { Connection, ConnectionSource } from '../driver/pooled-connections.ts'
 import { MIGRATION_TABLE, MIGRATIONS } from './bookkeeping.ts'
 import { decode, searchColumns, searchRows } from './field-value.ts'
 import { type Migration, planMigration, type RecordedSchema, SCHEMA_FORMAT, type SearchFill } from './plan-migration.ts'
