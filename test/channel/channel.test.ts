@@ -143,6 +143,8 @@ describe.each([
 })
 
 it('a socket that its listener paused stays paused when a flood is over, and one that is resumed waits for that', async () => {
+  // Before the socket is made: it reads the clock then.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const [left, own] = duplexPair()
   const right = new ChannelSocket(own, { ...LIMITS, rate: { perSecond: 10, burst: 0 } }, FRAME, NOBODY)
   const [heard, troubles]: [number[], string[]] = [[], []]
@@ -157,7 +159,6 @@ it('a socket that its listener paused stays paused when a flood is over, and one
       onTrouble: (what) => void troubles.push(what),
     })
   })
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   try {
     left.write(Buffer.concat([1, 2, 3].flatMap((sequence) => encodeFrame(message(sequence, Uint8Array.of(sequence))))))
     await first
