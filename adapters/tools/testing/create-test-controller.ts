@@ -132,6 +132,7 @@ async function controllerWith(options: TestControllerOptions, apps: Map<string, 
     checkArgument('elapse', 'milliseconds', milliseconds, SPAN)
     await workUnderWay()
     await scheduler.runUntil(clock.now() + milliseconds)
+    await workUnderWay()
   }
   const serviceId = async (service: string) =>
     (await loggedIn.call('GET /services', { query: byIdOrName(service) })).data[0]?.id ?? service

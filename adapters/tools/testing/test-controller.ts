@@ -52,7 +52,7 @@ export interface TestController extends Omit<Controller, 'as' | 'events'>, Endpo
   readonly clock: FakeClock
   /**
    * Lets `milliseconds` pass: all scheduled work of the controller in that time is done when this resolves. Requests and dials under way go
-   * on first, as far as they can without time passing. Rejects with `TypeError` for an invalid or negative span.
+   * on before and after, as far as they can without time passing. Rejects with `TypeError` for an invalid or negative span.
    */
   elapse(milliseconds: number): Promise<void>
   /** The management API as the admin, who logs in with the first request, and again when the session has ended. */
