@@ -15,7 +15,8 @@ import type { Frame } from '../../channel/frame.ts'
 import { textBytes, uint32Header } from '../../channel/header-values.ts'
 import type { Destination, Forwarder } from '../forwarder.ts'
 import { ConnectionTraces } from './connection-traces.ts'
-import type { Endpoint, Room } from './endpoint.ts'
+import { type Endpoint, OwnRoom } from './endpoint.ts'
+import { SplicedData } from './spliced-data.ts'
 
 /** The dialer is at the ingress, the host at the egress. */
 export type EdgeSide = 'ingress' | 'egress'
@@ -46,7 +47,7 @@ export interface ConnectionCircuits {
  */
 type Onward =
   | { readonly kind: 'waiting'; readonly early: EdgeData[]; bytes: number }
-  | { readonly kind: 'spliced'; readonly peer: EdgeConnection }
+  | { readonly kind: 'spliced'; readonly way: SplicedData }
   | { readonly kind: 'kept'; readonly end: CircuitEnd }
   | { readonly kind: 'forwarded' }
 
@@ -84,13 +85,7 @@ export class EdgeConnection implements Destination {
   /** The end that the router keeps gets no further data. */
   #isDeserted = false
   #traces: ConnectionTraces | undefined
-  readonly #waitingForWindow: (() => void)[] = []
-  readonly #window: Room = { whenRoom: (work) => void this.#waitingForWindow.push(work) }
-  /** Data for a connection at this router whose endpoint reads slowly, in order. */
-  #held: EdgeData[] = []
-  #isHolding = false
-  readonly #waitingForPeer: (() => void)[] = []
-  readonly #peerRoom: Room = { whenRoom: (work) => void this.#waitingForPeer.push(work) }
+  readonly #window = new OwnRoom()
 
   constructor(
     endpoint: Way,
@@ -141,7 +136,7 @@ export class EdgeConnection implements Destination {
 
   /** All data goes straight to a connection at this router. */
   splice(peer: EdgeConnection): void {
-    this.#goOn({ kind: 'spliced', peer })
+    this.#goOn({ kind: 'spliced', way: new SplicedData(this.#endpoint, peer) })
   }
 
   /** The router keeps order and windows for the endpoint. */
@@ -206,8 +201,7 @@ export class EdgeConnection implements Destination {
   ended(reason: string): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#held = []
-    this.#release()
+    if (this.#onward.kind === 'spliced') this.#onward.way.drop()
     if (this.#onward.kind === 'kept') this.#onward.end.close()
     else this.#circuits.detach(this)
     if (!this.#endpoint.release(this.id, this)) return
@@ -235,8 +229,7 @@ export class EdgeConnection implements Destination {
   left(): void {
     if (this.#isOver) return
     this.#isOver = true
-    if (this.#onward.kind === 'spliced') for (const data of this.#held.splice(0)) this.#onward.peer.deliver(data)
-    this.#release()
+    if (this.#onward.kind === 'spliced') this.#onward.way.finish()
     if (this.#onward.kind === 'kept') this.#onward.end.close()
     else if (this.#circuits.mayLeave(this)) this.leave()
     else this.#hasLeft = true
@@ -307,8 +300,7 @@ export class EdgeConnection implements Destination {
         return
       case 'spliced':
         this.#circuits.forwarder.passed(this.#circuitId, this.#address, bytesOf(data))
-        this.#held.push(data)
-        this.#deliverHeld(onward.peer)
+        onward.way.pass(data)
         return
       case 'kept':
         writeData(onward.end, data)
@@ -319,33 +311,6 @@ export class EdgeConnection implements Destination {
     }
   }
 
-  /**
-   * Gives a peer the data that waits for it as long as its endpoint has room. Without room nothing more is read from this endpoint: what
-   * many senders have on the way together would be more than a peer may leave unread.
-   */
-  #deliverHeld(peer: EdgeConnection): void {
-    while (this.#held.length > 0 && !peer.isFullFor()) {
-      const data = this.#held.shift()
-      if (data !== undefined) peer.deliver(data)
-    }
-    if (this.#isOver || (this.#held.length === 0 && !peer.isFullFor())) {
-      this.#release()
-      return
-    }
-    this.#endpoint.holdFor(this.#peerRoom)
-    if (this.#isHolding) return
-    this.#isHolding = true
-    peer.whenRoom(() => {
-      this.#isHolding = false
-      this.#deliverHeld(peer)
-    })
-  }
-
-  /** The endpoint is read again. */
-  #release(): void {
-    for (const work of this.#waitingForPeer.splice(0)) work()
-  }
-
   /** Gives the endpoint data of the other end. */
   deliver(data: EdgeData): void {
     if (!this.#isOver) this.#endpoint.send(dataMessage(this.#idBytes, data), 'data')
@@ -353,7 +318,7 @@ export class EdgeConnection implements Destination {
 
   /** All data at the end that the router keeps has gone out, or never will. */
   writable(): void {
-    for (const work of this.#waitingForWindow.splice(0)) work()
+    this.#window.open()
   }
 
   /** Reads as long as the endpoint takes data. */

@@ -58,6 +58,20 @@ export interface Room {
   whenRoom(work: () => void): void
 }
 
+/** Room that its owner opens. */
+export class OwnRoom implements Room {
+  readonly #works: (() => void)[] = []
+
+  whenRoom(work: () => void): void {
+    this.#works.push(work)
+  }
+
+  open(): void {
+    if (this.#works.length === 0) return
+    for (const work of this.#works.splice(0)) work()
+  }
+}
+
 /** An endpoint at the other end of an edge channel, for its connections and its hosted services. */
 export interface Endpoint<Entry> {
   readonly client: EdgeClient
