@@ -9,4 +9,4 @@ export {
   TOLD_TO_CONTROLLERS,
   TOLD_TO_ENDPOINTS,
 } from './facts/routers/capabilities.rules.ts'
-export { CONTROLLER_VERSION } from './facts/routers/versions.rules.ts'
+export { CONTROLLER_VERSION, softwareOf, softwareText } from './facts/routers/versions.rules.ts'

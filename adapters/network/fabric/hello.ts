@@ -5,7 +5,8 @@ import {
   CONTROLLER_VERSION,
   ROUTER_CAPABILITY,
   type RouterGreeting,
-  type RouterSoftware,
+  softwareOf,
+  softwareText,
 } from '../../../src/control-channel.ts'
 import { decodeMask, encodeMask } from '../channel/capability-mask.ts'
 import { HELLO_SEQUENCE } from '../channel/channel-numbers.ts'
@@ -19,7 +20,7 @@ import { Listeners } from './messages/fabric-definitions.ts'
 export const HELLO_LIMITS: FrameLimits = { headers: 16_384, body: 4192 }
 /** This controller has all of them. */
 const CAPABILITIES = encodeMask(Object.values(CONTROLLER_CAPABILITY))
-const VERSION = [CONTROLLER_VERSION, 'portcullis', '', 'node', 'any'].join('|')
+const VERSION = softwareText(CONTROLLER_VERSION)
 const SECRET_BYTES = 16
 const LONGEST_ID = 128
 
@@ -52,7 +53,7 @@ export function readHello({ contentType, headers, body }: Frame): Hello | string
   return {
     greeting: {
       routerId,
-      software: readVersion(version),
+      software: softwareOf(version.slice(0, LONGEST_VERSION)),
       capabilities,
       linkListeners: Listeners.decode(headers.get(listenersKey) ?? new Uint8Array(0)).listeners,
       isResumed: connectionId !== '',
@@ -110,11 +111,6 @@ export function rejection(reason: string): Frame {
 
 function int32(value: number): Uint8Array {
   return uint32Header(value >>> 0)
-}
-
-function readVersion(text: string): RouterSoftware {
-  const [version = '', revision = '', buildDate = '', os = '', arch = ''] = text.slice(0, LONGEST_VERSION).split('|')
-  return { version, revision, buildDate, os, arch }
 }
 
 const LONGEST_VERSION = 512

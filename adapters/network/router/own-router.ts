@@ -6,6 +6,8 @@ import {
   type LinkListener,
   type OwnRouter,
   type RouterSession,
+  softwareOf,
+  softwareText,
   TOLD_TO_CONTROLLERS,
   type ToRouter,
 } from '../../../src/control-channel.ts'
@@ -60,7 +62,7 @@ export interface RunningRouter {
 }
 
 const DEFAULT_NAME = 'portcullis'
-const VERSION = [ROUTER_VERSION, 'portcullis', '', 'node', 'any'].join('|')
+const VERSION = softwareText(ROUTER_VERSION)
 /** Milliseconds until the router tries again to connect: it was disabled, or has a new certificate. */
 const AGAIN_MS = 1000
 /** Milliseconds between looks whether the certificates are to be renewed, and until a renewal that failed is tried again. */
@@ -211,7 +213,7 @@ class OwnRouterConnection implements RunningRouter {
     }
     const channel = { send: take, close: () => queueMicrotask(over) }
     const facts = {
-      software: software(),
+      software: softwareOf(VERSION),
       capabilities: [...TOLD_TO_CONTROLLERS],
       isResumed: false,
     }
@@ -280,11 +282,6 @@ class OwnRouterConnection implements RunningRouter {
 function credentialsOf(own: OwnRouter | undefined): RouterCredentials {
   const { keyPem: key = '', certPem: clientCert = '', serverCertPem: serverCert = '', caPem: ca = '' } = own ?? {}
   return { key, clientCert, serverCert, ca }
-}
-
-function software() {
-  const [version = '', revision = '', buildDate = '', os = '', arch = ''] = VERSION.split('|')
-  return { version, revision, buildDate, os, arch }
 }
 
 function chainOf(pem: string): readonly Uint8Array[] {

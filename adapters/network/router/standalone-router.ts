@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
-import type { LinkListener } from '../../../src/control-channel.ts'
+import { type LinkListener, softwareText } from '../../../src/control-channel.ts'
 import { ROUTER_VERSION } from '../../../src/data-plane.ts'
 import { processTimer } from '../channel/conversation.ts'
 import { ControlConnections } from './control/control-connections.ts'
@@ -47,7 +47,7 @@ export interface StandaloneRouter {
 }
 
 /** The line of deployed routers whose wire it speaks: peers choose the form of links by it. */
-export const EDGE_VERSION = [ROUTER_VERSION, 'portcullis', '', process.platform, process.arch].join('|')
+export const EDGE_VERSION = softwareText(ROUTER_VERSION, process.platform, process.arch)
 const LOOK_MS = 100
 
 /**

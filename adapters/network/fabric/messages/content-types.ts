@@ -2,11 +2,7 @@ import { CHANNEL_HEADER, CHANNEL_TYPE } from '../../channel/channel-numbers.ts'
 
 /** Content types of the frames of a control channel, by the number on the wire. */
 export const CONTENT_TYPE = {
-  hello: CHANNEL_TYPE.hello,
-  ping: CHANNEL_TYPE.ping,
-  result: CHANNEL_TYPE.result,
-  latency: CHANNEL_TYPE.latency,
-  heartbeat: CHANNEL_TYPE.heartbeat,
+  ...CHANNEL_TYPE,
   fault: 1004,
   route: 1005,
   unroute: 1006,
@@ -81,19 +77,9 @@ export const CONTENT_TYPE = {
 
 /** The keys of header values. Some numbers mean one thing in one message and another in the next. */
 export const HEADER = {
-  connectionId: CHANNEL_HEADER.connectionId,
-  replyFor: CHANNEL_HEADER.replyFor,
-  success: CHANNEL_HEADER.success,
+  ...CHANNEL_HEADER,
   version: 4,
-  heartbeat: CHANNEL_HEADER.heartbeat,
-  heartbeatResponse: CHANNEL_HEADER.heartbeatResponse,
-  underlayType: CHANNEL_HEADER.underlayType,
-  id: CHANNEL_HEADER.id,
-  isGrouped: CHANNEL_HEADER.isGrouped,
-  groupSecret: CHANNEL_HEADER.groupSecret,
-  isFirstOfGroup: CHANNEL_HEADER.isFirstOfGroup,
   legacyCapabilities: 12,
-  reflected: CHANNEL_HEADER.reflected,
   helloListeners: 1000,
   helloCapabilities: 1002,
   legacyHelloListeners: 10,

@@ -3,6 +3,7 @@ import {
   CONTROLLER_CAPABILITY,
   type FromRouter,
   type LinkListener,
+  softwareText,
   TOLD_TO_CONTROLLERS,
   type ToRouter,
 } from '../../../../src/control-channel.ts'
@@ -242,7 +243,7 @@ export async function dialController(
 ): Promise<ControlChannel> {
   const { routerId, version, linkListeners } = router
   const listeners = routerSide.Listeners.encode({ listeners: linkListeners })
-  const software = [version, 'portcullis', '', process.platform, process.arch].join('|')
+  const software = softwareText(version, process.platform, process.arch)
   const greet = async (facts: readonly (readonly [number, Uint8Array])[]) => {
     const headers = new Map([[HEADER.version, textBytes(software)] as const, ...facts])
     const hello = { contentType: CONTENT_TYPE.hello, sequence: HELLO_SEQUENCE, headers, body: [textBytes(routerId)] }

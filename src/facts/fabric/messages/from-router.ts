@@ -1,9 +1,10 @@
 import type { LinkListener, ReportedInterface } from '../../../ports/router-presence.ts'
 import type { EndpointFacts } from '../../access/posture/rules/index.ts'
+import type { RouterSoftware } from '../../routers/versions.rules.ts'
 import type { LinkConnection, LinkReport, ModelDifference, Precedence, RouteFailureCause } from '../rules/index.ts'
 import type { ChannelTrace } from './operators.ts'
 
-export type { LinkListener, ReportedInterface }
+export type { LinkListener, ReportedInterface, RouterSoftware }
 
 /** Data that the two ends of a circuit exchange through the controller: number of the item to its bytes. */
 export type PeerData = ReadonlyMap<number, Uint8Array>
@@ -228,15 +229,6 @@ export interface EdgeListener {
   readonly protocol: string
   /** `host:port` as clients reach it. */
   readonly advertise: string
-}
-
-/** Versions that a router reports about itself when it connects. */
-export interface RouterSoftware {
-  readonly version: string
-  readonly revision: string
-  readonly buildDate: string
-  readonly os: string
-  readonly arch: string
 }
 
 /** The introduction of a router that opens its control channel. */
