@@ -112,7 +112,7 @@ export class FairGate {
     return this.#waiting
   }
 
-  /** The same of one party. */
+  /** The number of pieces of work of a party that wait for their turn. */
   waitingOf(party: string): number {
     return this.#parties.get(party)?.length ?? 0
   }

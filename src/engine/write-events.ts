@@ -85,17 +85,8 @@ function tellTerminators(events: Events, { changes }: RecordedWrite, at: number)
     const facts = after ?? before
     if (facts === undefined) continue
     const { serviceId, routerId, hostId, identity: instanceId, precedence, cost } = facts
-    events.emit('terminator.changed', {
-      operation,
-      terminatorId,
-      serviceId,
-      routerId,
-      hostId,
-      instanceId,
-      precedence,
-      cost,
-      at,
-    })
+    const told = { serviceId, routerId, hostId, instanceId, precedence, cost }
+    events.emit('terminator.changed', { operation, terminatorId, ...told, at })
   }
 }
 

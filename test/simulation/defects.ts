@@ -126,8 +126,8 @@ export const DEFECTS: readonly Defect[] = [
   {
     what: 'a circuit that leaves one router while others are asked is forgotten at the rest',
     file: 'src/fabric/processes/circuit-owners.ts',
-    good: 'else if (isSure && unknown.has(id) && !claimed.has(id)) ofNobody.push(id)',
-    bad: 'else if (isSure) ofNobody.push(id)',
+    good: 'isSure && unknown.has(id) && !claimed.has(id)',
+    bad: 'isSure',
     ...{ seed: 335, steps: 40, oracle: 'circuits' },
   },
   {

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../base/collections.ts'
+import { BoundedMap, grouped } from '../../base/collections.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { ProcessChannel } from '../../facts/fabric/messages/index.ts'
 
@@ -69,18 +69,10 @@ export class CircuitOwners {
     const unknown = new Set(circuitIds.filter((id) => this.ownerOf(id) === undefined))
     const claimed = new Set<string>()
     const isSure = unknown.size === 0 || (await this.#ask([...unknown], processes, claimed))
-    const owned = new Map<UsingProcess, string[]>()
-    const ofNobody: string[] = []
-    for (const id of circuitIds) {
-      const owner = this.ownerOf(id)
-      if (owner !== undefined) {
-        const ofOwner = owned.get(owner)
-        if (ofOwner === undefined) owned.set(owner, [id])
-        else ofOwner.push(id)
-      }
-      // A circuit that left a router meanwhile has no owner here any more: no question named it, or its process claimed it.
-      else if (isSure && unknown.has(id) && !claimed.has(id)) ofNobody.push(id)
-    }
+    const byOwner = grouped(circuitIds, (id) => this.ownerOf(id))
+    const owned = new Map([...byOwner].flatMap(([owner, ids]) => (owner === undefined ? [] : [[owner, ids] as const])))
+    // A circuit that left a router meanwhile has no owner here any more: no question named it, or its process claimed it.
+    const ofNobody = (byOwner.get(undefined) ?? []).filter((id) => isSure && unknown.has(id) && !claimed.has(id))
     return { owned, ofNobody }
   }
 

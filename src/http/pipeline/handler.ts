@@ -23,7 +23,7 @@ import { apiPathOf, BASES, openIdPathOf, Router } from './router.ts'
 
 /** Entities that all lists in progress for one identity may ask for: one page of the largest size. */
 const ENTITIES_AT_ONCE = 500
-/** Entities that all lists in progress may ask for. More lists in progress keep more memory alive, and the collector then holds the event loop longer. */
+/** Entities that all lists in progress may ask for. More of them keep more memory alive, and the collector holds the event loop longer. */
 const ENTITIES_OF_ALL = 1000
 /** Characters from which on a body is read in a turn of its own: 16 bodies may arrive at once. */
 const LARGE_BODY = 16_384
