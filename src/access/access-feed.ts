@@ -45,9 +45,7 @@ export interface IndexTerms {
   due(occasion: 'policy-term' | 'attribute-grant' | 'directory', at: number): void
 }
 
-/**
- * The access index, level with the store.
- */
+/** The access index, level with the store. */
 export class AccessFeed implements AccessIndexFeed {
   readonly #turns: Turns
   readonly #tell: (change: AccessChange) => void

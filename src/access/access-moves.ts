@@ -17,9 +17,8 @@ interface Grant {
 }
 
 /**
- * The identities that gained or lost access to a service, or have it by a posture check that changed. The index
- * remembers them for a while, because a change may be undone before an endpoint asks. An identity that takes the place
- * of another in the index may count as concerned.
+ * The identities that gained or lost access to a service, or have it by a posture check that changed. The index remembers them for a while,
+ * because a change may be undone before an endpoint asks. An identity that takes the place of another in the index may count as concerned.
  */
 export class AccessMoves {
   readonly #moves: { readonly revision: number; readonly identities: Concerned }[] = []

@@ -27,11 +27,10 @@ export interface ClientOptions {
    */
   readonly token?: string
   /**
-   * Logs in and answers the token of the new API session, or an access token. Called before the first request, unless there is a `token`, and
-   * again when the controller says that the session has ended; the request is then sent once more. Requests that need a
-   * session at the same time share one login. It may take a minute, then these requests reject with a `TimeoutError`; `signal` is
-   * aborted then, or when every request that waits was given up. After a login that failed or was given up the next request logs
-   * in anew.
+   * Logs in and answers the token of the new API session, or an access token. Called before the first request, unless there is a `token`,
+   * and again when the controller says that the session has ended; the request is then sent once more. Requests that need a session at the
+   * same time share one login. It may take a minute, then these requests reject with a `TimeoutError`; `signal` is aborted then, or when
+   * every request that waits was given up. After a login that failed or was given up the next request logs in anew.
    */
   readonly login?: (signal: AbortSignal) => Promise<string>
 }

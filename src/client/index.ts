@@ -1,6 +1,5 @@
 /**
- * Typed calls of a controller's APIs by anything that has `fetch`: browsers, devices, tools. Nothing of the controller itself
- * is loaded.
+ * Typed calls of a controller's APIs by anything that has `fetch`: browsers, devices, tools. Nothing of the controller itself is loaded.
  *
  * @module portcullis/client
  */

@@ -23,8 +23,7 @@ import type { JoinableStorage } from './joint-writes.ts'
  */
 export interface ControllerOptions extends Partial<Leniency> {
   /**
-   * Behaves as deployed controllers do wherever this one is stricter by default, and in what no option decides: the README
-   * lists all of it.
+   * Behaves as deployed controllers do wherever this one is stricter by default, and in what no option decides: the README lists all of it.
    */
   readonly compat?: Compat
   /** Where records are kept. */
@@ -179,8 +178,7 @@ export interface AuditOptions {
   /** Milliseconds after which a record is removed, a minute at least. Default: 365 days. */
   readonly keepMs?: number
   /**
-   * Bytes of all records; beyond them the oldest are removed. Default: 1 GiB, and 32 MiB where the storage does not outlive
-   * the process.
+   * Bytes of all records; beyond them the oldest are removed. Default: 1 GiB, and 32 MiB where the storage does not outlive the process.
    */
   readonly mostBytes?: number
   /**

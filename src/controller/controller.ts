@@ -54,11 +54,10 @@ export interface Controller extends AsyncDisposable {
   /** Answers requests of all APIs; mount it in any framework. */
   readonly fetch: ControllerFetch
   /**
-   * Reports whether the path of a request is the controller's, for a framework that answers unknown paths itself. Its own are all
-   * paths below `/edge`, `/fabric`, `/portcullis` and, where the OpenID provider is on, `/oidc`; the probes where they are on; and
-   * at the root the operations of the client API that need no session, such as `/version`, `/enroll` and
-   * `/.well-known/est/cacerts`. `/` is the application's. Method, query and empty segments do not matter. Below a prefix, pass
-   * the URL without it.
+   * Reports whether the path of a request is the controller's, for a framework that answers unknown paths itself. Its own are all paths
+   * below `/edge`, `/fabric`, `/portcullis` and, where the OpenID provider is on, `/oidc`; the probes where they are on; and at the root
+   * the operations of the client API that need no session, such as `/version`, `/enroll` and `/.well-known/est/cacerts`. `/` is the
+   * application's. Method, query and empty segments do not matter. Below a prefix, pass the URL without it.
    *
    * @example
    * const app = express()

@@ -129,8 +129,7 @@ export interface Operator {
      */
     rotate(request: RotationRequest): Promise<PkiStatus>
     /**
-     * Sets until when an authority is valid, or lets an announced authority begin to sign. Refuses to lock out a holder
-     * unless `locksOut`.
+     * Sets until when an authority is valid, or lets an announced authority begin to sign. Refuses to lock out a holder unless `locksOut`.
      */
     change(id: string, request: AuthorityChange): Promise<PkiStatus>
   }

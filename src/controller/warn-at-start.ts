@@ -21,16 +21,12 @@ export async function warnAtStart(context: EngineContext, options: ControllerOpt
   if (await isDeviceLockedOut(context)) {
     logger.warn(
       'devices enrolled by an authority that is not in `pki`: they cannot log in, nor verify this controller',
-      {
-        hint: 'start with the certificates that the network began with',
-      },
+      { hint: 'start with the certificates that the network began with' },
     )
   } else if (options.pki === undefined && !options.storage.isVolatile) {
     logger.warn(
       'the certificates end with this process, and the storage does not: devices are locked out from the next start on',
-      {
-        hint: 'pass pki, such as openPkiDirectory(folder) of portcullis/node',
-      },
+      { hint: 'pass pki, such as openPkiDirectory(folder) of portcullis/node' },
     )
   }
 }

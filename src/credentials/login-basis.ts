@@ -204,11 +204,7 @@ async function currentVoucher(
 
 function currentSigner(context: EngineContext, signer: Signer, now: number): CurrentVoucher {
   const { mayAuthenticateAdmins } = signer
-  return {
-    isInForce: isInForce(signer, now),
-    mayAuthenticateAdmins,
-    trust: trustOfSigner(context, signer),
-  }
+  return { isInForce: isInForce(signer, now), mayAuthenticateAdmins, trust: trustOfSigner(context, signer) }
 }
 
 function isInForce({ enabled, notAfter }: Signer, now: number): boolean {

@@ -117,8 +117,7 @@ export class Enrollment {
   }
 
   /**
-   * Enrolls an identity by one-time token with a password of its own choice. Answers its username, which the enrollment
-   * determines.
+   * Enrolls an identity by one-time token with a password of its own choice. Answers its username, which the enrollment determines.
    *
    * @throws {ControllerError} INVALID_ENROLLMENT_TOKEN when the token is unknown.
    * @throws {ControllerError} INVALID_ENROLL_METHOD when it belongs to an enrollment of another method.

@@ -8,7 +8,6 @@ import { routerKeys } from '../facts/routers/router-key.resource.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import { equals } from '../kernel/filter/index.ts'
 import { findOne, newRecord } from '../records/read-records.ts'
-
 import { certify, issueRouterChains } from './router-enrollment.ts'
 
 type EdgeRouter = RecordOf<EdgeRouters>

@@ -1,7 +1,5 @@
 import type { Instrument, Metrics, RequestSpan, Telemetry } from '../ports/telemetry.ts'
-
 import type { ConnectionInfo, PlainAnswer, PlainFetch, PlainRequest } from './exchange.ts'
-
 import type { RequestWatch, WatchedFetch } from './pipeline/handler.ts'
 
 /** The sinks of requests: each gets their figures, the telemetry of the host their spans. */

@@ -18,9 +18,7 @@ export type ClaimedFields = Pick<Identity, 'externalId' | 'name' | 'roleAttribut
 
 const FIELDS = ['name', 'externalId', 'roleAttributes'] as const
 
-/**
- * Checks the fields that are claimed for a new identity by the rules of a request. Error: `COULD_NOT_VALIDATE` naming the field.
- */
+/** Checks the fields that are claimed for a new identity by the rules of a request. Error: `COULD_NOT_VALIDATE` naming the field. */
 export function checkClaimedFields(claimed: ClaimedFields): void {
   if (claimed.name.trim() === '') throw invalidField('name', 'name is required', '')
   checkRoleAttributes('roleAttributes', claimed.roleAttributes)

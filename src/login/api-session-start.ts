@@ -150,10 +150,7 @@ function claimsAt(now: number, current: Identity, { trustAnchorId, claimed }: St
   return isSame ? {} : { ...fields, updatedAt: now }
 }
 
-/**
- * Records the facts that posture checks ask of the endpoint: its SDK, and whether a second factor was passed as the session
- * began.
- */
+/** Records the facts that posture checks ask of the endpoint: its SDK, and whether a second factor was passed as the session began. */
 async function recordEndpoint(
   context: EngineContext,
   tx: WriteTransaction,

@@ -223,10 +223,7 @@ export const apiSessionBehaviour: Behaviour<typeof apiSessions> = {
 function currentApiSessionMembers(context: EngineContext, caller: Caller) {
   const { accessToken } = caller
   return {
-    _links: {
-      self: { href: './current-api-session' },
-      'current-identity': { href: './current-identity' },
-    },
+    _links: { self: { href: './current-api-session' }, 'current-identity': { href: './current-identity' } },
     authQueries: authQueriesOf(caller),
     token: caller.token,
     ...(accessToken === undefined ? idleMembers(context, caller) : tokenMembers(context, accessToken)),

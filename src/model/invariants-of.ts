@@ -19,7 +19,6 @@ import {
 } from '../facts/access/posture/rules/index.ts'
 import type { AssertedPosture, InvariantAssertion } from './assertions.ts'
 import type { Body, ModelKey } from './managed-kinds.ts'
-
 import type { Network } from './network-model.ts'
 
 /** Stands for the API session of an imagined endpoint. */

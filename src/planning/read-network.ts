@@ -61,10 +61,7 @@ function sortedSets({ links, resource }: ModelKind, body: Body): Body {
   return { ...body, ...Object.fromEntries(sorted) }
 }
 
-/**
- * Leaves out entities that the controller makes itself. The identity of a router is of interest as soon as something was added
- * to it.
- */
+/** Leaves out entities that the controller makes itself. The identity of a router is of interest as soon as something was added to it. */
 function isKept(key: ModelKey, id: string, entity: Body, body: Body): boolean {
   if (key === 'edgeRouterPolicies') return entity.isSystem === true
   if (key === 'configTypes') return isBuiltIn(id)

@@ -1,6 +1,5 @@
 import { concatenated, fromBase64, toBase64 } from '../base/bytes.ts'
 import { runtime } from '../concurrency/process-runtime.ts'
-
 import { SealedOtherwise, type Sealer } from '../ports/credentials.ts'
 
 const KEY_BYTES = 32

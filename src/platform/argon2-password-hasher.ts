@@ -116,10 +116,9 @@ const RETRY_AFTER_MS = 1000
 const DUMMY: Verifier = { cost: COST, salt: new Uint8Array(SALT_LENGTH), hash: new Uint8Array(HASH_LENGTH) }
 
 /**
- * Hashes passwords with Argon2id and verifies them against any Argon2id PHC string up to 64 MiB and 10 passes. The empty
- * password cannot be hashed (throws) and never verifies, because not every Argon2 implementation takes it. Networks take turns, so that
- * a flood of logins from one delays a login from another by one hash. Error for one password too many that would wait:
- * `SERVER_TOO_MANY_REQUESTS`.
+ * Hashes passwords with Argon2id and verifies them against any Argon2id PHC string up to 64 MiB and 10 passes. The empty password cannot be
+ * hashed (throws) and never verifies, because not every Argon2 implementation takes it. Networks take turns, so that a flood of logins from
+ * one delays a login from another by one hash. Error for one password too many that would wait: `SERVER_TOO_MANY_REQUESTS`.
  */
 export function createPasswordHasher(options: PasswordHasherOptions = {}): PasswordHasher {
   const gate = new FairGate(options.parallel ?? usualParallel())

@@ -2,7 +2,6 @@ import type { CertificateFacts } from '../ports/pki.ts'
 import type { ServerCertificateSource } from './pki-material.ts'
 import { type Library, loadLibrary, readPart } from './x509/asn1-structures.ts'
 import { type Certificate, certificateFacts, readCertificates } from './x509/certificate.ts'
-
 import { type HeldKey, loadSigningKey, type SigningKey, signatureSchemeOf } from './x509/signing-key.ts'
 
 /** The TLS server certificate, and its key, which signs the network's tokens. */

@@ -128,9 +128,7 @@ function remove(sets: Map<string, Set<string>>, key: string, member: string): vo
 
 type Connections = Map<string, RouterConnection>
 
-/**
- * The routers that are connected to other processes over the same store, as those keep it there.
- */
+/** The routers that are connected to other processes over the same store, as those keep it there. */
 export class OtherConnections {
   readonly #processId: string
   readonly #level: StoreLevel

@@ -86,10 +86,7 @@ async function servicesDigest(
   return before
 }
 
-/**
- * Groups services by the text of their grants: each text once, with the services (by position) that show it, as many show the
- * same.
- */
+/** Groups services by the text of their grants: each text once, with the services (by position) that show it, as many show the same. */
 function positionsByText(
   lists: readonly (readonly CheckedGrant[])[],
   textOf: (grants: readonly CheckedGrant[]) => string,

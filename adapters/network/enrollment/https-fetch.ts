@@ -32,8 +32,7 @@ const OPTIONS: OptionRules<HttpsFetchOptions> = {
  * or the request is cancelled.
  *
  * The promise rejects with the error of Node when the controller is unreachable or untrusted, for a server with the certificate of a router
- * (`ERR_TLS_CERT_ALTNAME_INVALID`), and with the reason of the request's `signal`
- * when that is aborted.
+ * (`ERR_TLS_CERT_ALTNAME_INVALID`), and with the reason of the request's `signal` when that is aborted.
  *
  * @example
  * const fetch = httpsFetch({ ca: await readFile('ca.pem', 'utf8'), cert, key })

@@ -42,9 +42,7 @@ export interface ServiceRequestInit extends RequestInit {
   readonly duplex?: 'half'
 }
 
-/**
- * A `fetch` whose hosts are services. Redirects are answered, not followed: they may lead out of the network.
- */
+/** A `fetch` whose hosts are services. Redirects are answered, not followed: they may lead out of the network. */
 export function serviceFetch(
   agent: Agent,
 ): (input: string | URL | Request, init?: ServiceRequestInit) => Promise<Response> {

@@ -16,12 +16,7 @@ function changesSince(storage: Storage, revision: number, line?: string) {
   return storage.read((tx) => tx.changesSince(revision, line))
 }
 function entry(revision: number, kind: { readonly name: string }, id: string, operation: Change['operation']) {
-  return {
-    revision,
-    kind: kind.name,
-    id,
-    operation,
-  }
+  return { revision, kind: kind.name, id, operation }
 }
 
 export function describeChangeFeed({ it, open }: Suite): void {

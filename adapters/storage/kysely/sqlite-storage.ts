@@ -11,11 +11,10 @@ import { snapshotSqlite } from './sqlite-snapshot.ts'
 export type SqliteStorageOptions = Omit<KyselyStorageOptions, 'dialect' | 'language' | 'schema'> & SqliteDriverOptions
 
 /**
- * A storage in a SQLite file, by the SQLite that is built into Node (22.13 and later): write-ahead log, and a write that is
- * acknowledged survives a loss of power. Several processes of one machine may open the same file. `:memory:` is a database
- * that is gone when it is closed; it lives in a temporary file, because SQLite gives a database in memory one connection
- * only, and a read has to keep its snapshot while a write goes on. A snapshot of a file is the file
- * `FILE.snapshot-YYYYMMDDThhmmss.sssZ` beside it.
+ * A storage in a SQLite file, by the SQLite that is built into Node (22.13 and later): write-ahead log, and a write that is acknowledged
+ * survives a loss of power. Several processes of one machine may open the same file. `:memory:` is a database that is gone when it is
+ * closed; it lives in a temporary file, because SQLite gives a database in memory one connection only, and a read has to keep its snapshot
+ * while a write goes on. A snapshot of a file is the file `FILE.snapshot-YYYYMMDDThhmmss.sssZ` beside it.
  *
  * @example
  * const controller = await createController({

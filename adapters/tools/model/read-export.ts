@@ -93,8 +93,7 @@ async function valueIn(file: string): Promise<unknown> {
 }
 
 /**
- * Leaves out entities that the controller makes itself: identities of routers, the default admin, system policies, the default
- * auth policy.
+ * Leaves out entities that the controller makes itself: identities of routers, the default admin, system policies, the default auth policy.
  */
 function isMoved(kind: string, entity: Members): boolean {
   if (kind === 'identities') return entity.isDefaultAdmin !== true && entity.typeId !== 'Router'

@@ -16,7 +16,6 @@ import { reachOf } from './access-expectations.ts'
 import type { KeptApp } from './authenticator-app.ts'
 import { byIdOrName, endpoints, type TestEndpoint } from './endpoints.ts'
 import { fakeClock, fakeScheduler, liveClock, SPAN, workUnderWay } from './fake-clock.ts'
-
 import { giveRouter, plainPasswordHasher, recordingLogger, seededRandom } from './fakes.ts'
 import { faultPlan } from './faults.ts'
 import { CONTROLLER, TestPaths } from './network/test-network.ts'

@@ -22,10 +22,9 @@ export interface HonoOptions {
 const OPTIONS: OptionRules<HonoOptions> = { connectionInfo: 'function' }
 
 /**
- * Mounts a controller in a Hono application. It answers every request that reaches it: mount it last, under the paths that are
- * its own, or below a prefix (also by `app.route`), which clients then name in their base URL; OpenZiti SDKs look for a
- * controller at the root. On Node the client certificates come from the TLS socket; on other runtimes, and behind a proxy that
- * ends TLS, pass `connectionInfo`.
+ * Mounts a controller in a Hono application. It answers every request that reaches it: mount it last, under the paths that are its own, or
+ * below a prefix (also by `app.route`), which clients then name in their base URL; OpenZiti SDKs look for a controller at the root. On Node
+ * the client certificates come from the TLS socket; on other runtimes, and behind a proxy that ends TLS, pass `connectionInfo`.
  *
  * @example
  * const app = new Hono()

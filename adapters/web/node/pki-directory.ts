@@ -14,10 +14,7 @@ export interface PkiDirectoryRequest {
    * `createController` opens the directory. Default: the name of this machine, `localhost`, `127.0.0.1` and `::1`.
    */
   readonly hosts?: readonly string[]
-  /**
-   * SPIFFE trust domain of the network: lower-case letters, digits, dots, hyphens and underscores. Default:
-   * `portcullis.internal`.
-   */
+  /** SPIFFE trust domain of the network: lower-case letters, digits, dots, hyphens and underscores. Default: `portcullis.internal`. */
   readonly trustDomain?: string
   /** Milliseconds since the Unix epoch. Default: now. */
   readonly now?: number

@@ -43,10 +43,9 @@ export interface ServeOptions extends ListenerOptions {
    */
   readonly maxConnectionsPerAddress?: number
   /**
-   * A host application that answers every request instead of the controller, which is mounted in it: an Express application
-   * as it is, `getRequestListener(app.fetch)` of `@hono/node-server`, `fastify.routing`. It gets the connection limits, the
-   * draining at the end and the renewal of the certificate; limits of bodies and answers come with the handler that mounts
-   * the controller.
+   * A host application that answers every request instead of the controller, which is mounted in it: an Express application as it is,
+   * `getRequestListener(app.fetch)` of `@hono/node-server`, `fastify.routing`. It gets the connection limits, the draining at the end and
+   * the renewal of the certificate; limits of bodies and answers come with the handler that mounts the controller.
    */
   readonly app?: RequestListener
   /**
@@ -55,9 +54,8 @@ export interface ServeOptions extends ListenerOptions {
    */
   readonly fabric?: boolean | ControlChannelOptions
   /**
-   * Runs an edge router in this process, with `fabric`: SDKs and tunnelers dial and host through it. `true` on the same port,
-   * by ALPN and the first bytes; or as the options say. Its record, key and certificate are made once and
-   * kept in the storage.
+   * Runs an edge router in this process, with `fabric`: SDKs and tunnelers dial and host through it. `true` on the same port, by ALPN and
+   * the first bytes; or as the options say. Its record, key and certificate are made once and kept in the storage.
    */
   readonly router?: boolean | EdgeRouterOptions
   /**

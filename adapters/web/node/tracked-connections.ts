@@ -7,9 +7,8 @@ import { type CapacityOptions, createFairCapacity, type Holder } from '../../../
 /** The connections of a server and the requests in flight on them. */
 export interface Connections {
   /**
-   * Asks clients to leave after their current or next response, and closes connections on which none comes. Resolves when no
-   * request is in flight and clients have heard of the end, or after `graceMs`. Requests that have not arrived whole are given
-   * up after `arrivalMs`.
+   * Asks clients to leave after their current or next response, and closes connections on which none comes. Resolves when no request is in
+   * flight and clients have heard of the end, or after `graceMs`. Requests that have not arrived whole are given up after `arrivalMs`.
    */
   drain(times: { readonly graceMs: number; readonly arrivalMs: number }): Promise<void>
   /** Exempts a connection from the limit: another component bounds it. */

@@ -80,9 +80,7 @@ const NO_MEMBERS = Object.fromEntries(TYPED_MEMBERS.map((member) => [member, pos
 /** The lists inside of members that deployed controllers show as null while they are empty. */
 function innerListsAsNull({ operatingSystems, process }: PostureCheckRecord) {
   return {
-    ...(operatingSystems && {
-      operatingSystems: withNullVersions(operatingSystems),
-    }),
+    ...(operatingSystems && { operatingSystems: withNullVersions(operatingSystems) }),
     ...(process && { process: { ...process, hashes: nullIfEmpty(process.hashes) } }),
   }
 }

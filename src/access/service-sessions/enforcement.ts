@@ -30,8 +30,7 @@ const SESSIONS = 50
 const READ_AT_ONCE = 500
 
 /**
- * Ends the sessions from which a committed write took access, in as many further writes as that takes, before the writer is
- * answered.
+ * Ends the sessions from which a committed write took access, in as many further writes as that takes, before the writer is answered.
  *
  * Between the writes, and after a crash there, such a session is still listed, but it opens nothing: a request for
  * a session is judged anew, and a restart judges every stored session before it answers its first request.
@@ -88,10 +87,7 @@ async function judgeSome(context: EngineContext, ids: readonly string[]): Promis
   return { ending }
 }
 
-/**
- * Judges every session whose posture deadline has come, whichever process began it. Answers when (epoch ms) the next one is
- * due.
- */
+/** Judges every session whose posture deadline has come, whichever process began it. Answers when (epoch ms) the next one is due. */
 export async function endOverdueSessions(context: EngineContext): Promise<number | undefined> {
   for (;;) {
     const { ids, next } = await context.storage.read((tx) => dueRecords(tx, sessions, 'dueAt', context.clock.now()))

@@ -83,9 +83,8 @@ function put(index: AccessIndex, kind: Kind, record: RecordOf<Resource>): void {
 }
 
 /**
- * An index of some identities and of everything that decides their access to dial and bind, as it would be after
- * changes; with edge routers and their policies on request. It is made for one question: its cost depends on the number
- * of services and policies, not of identities.
+ * An index of some identities and of everything that decides their access to dial and bind, as it would be after changes; with edge routers
+ * and their policies on request. It is made for one question: its cost depends on the number of services and policies, not of identities.
  */
 export async function changedIndex(
   { access, turns }: EngineContext,

@@ -53,18 +53,11 @@ const UndoData: z.ZodType<UndoPlan, UndoPlan> = described(
       ),
     ),
     trust: z.boolean().nullable(),
-    access: described(
-      z.object({
-        gained: z.int(),
-        lost: z.int(),
-        pairs: z.array(ChangedPair),
-      }),
-      {
-        gained: 'Pairs of identity and service that would gain access, posture aside.',
-        lost: 'Pairs that would lose it.',
-        pairs: 'The first of them.',
-      },
-    ).nullable(),
+    access: described(z.object({ gained: z.int(), lost: z.int(), pairs: z.array(ChangedPair) }), {
+      gained: 'Pairs of identity and service that would gain access, posture aside.',
+      lost: 'Pairs that would lose it.',
+      pairs: 'The first of them.',
+    }).nullable(),
     tag: z.string(),
     text: z.string(),
   }),

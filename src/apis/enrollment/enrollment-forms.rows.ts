@@ -20,10 +20,7 @@ export const Enrolled = described(
     controllers: z.array(Controller).optional(),
     serverCert: z.string().optional(),
   }),
-  {
-    ...CERTIFICATES,
-    controllers: CONTROLLERS,
-  },
+  { ...CERTIFICATES, controllers: CONTROLLERS },
 )
 /** The controllers that an identity with a certificate of a third party gets. */
 export const EnrolledByCertificate = described(z.object({ controllers: z.array(Controller) }), {

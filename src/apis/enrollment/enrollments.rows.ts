@@ -28,9 +28,7 @@ export const enrollmentOperations = [
       access: may('read'),
       data: wireSchema(enrollments),
     },
-    async ({ engine, call, params }) => ({
-      data: await engine.enrollments.get(call, params.id),
-    }),
+    async ({ engine, call, params }) => ({ data: await engine.enrollments.get(call, params.id) }),
   ),
   defineOperation(
     {

@@ -103,9 +103,7 @@ export const reachOperation = defineOperation(
     data: ReachData,
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, call, query }) => ({
-    data: await engine.graphs.reach(call, query),
-  }),
+  async ({ engine, call, query }) => ({ data: await engine.graphs.reach(call, query) }),
 )
 
 const Side = described(
@@ -241,9 +239,7 @@ export const accessMapOperation = defineOperation(
     ),
     data: MapData,
   },
-  async ({ engine, call, query }) => ({
-    data: await engine.graphs.map(call, query),
-  }),
+  async ({ engine, call, query }) => ({ data: await engine.graphs.map(call, query) }),
 )
 
 /** The members of a group of the access map. */
@@ -266,9 +262,7 @@ export const accessMapMembersOperation = defineOperation(
     data: MembersData,
     errors: ['NOT_FOUND'],
   },
-  async ({ engine, call, query }) => ({
-    data: await engine.graphs.mapMembers(call, query),
-  }),
+  async ({ engine, call, query }) => ({ data: await engine.graphs.mapMembers(call, query) }),
 )
 
 const FindingsData: z.ZodType<readonly Finding[], readonly Finding[]> = z.array(
@@ -315,7 +309,5 @@ export const findingsOperation = defineOperation(
     ),
     data: FindingsData,
   },
-  async ({ engine, call, query }) => ({
-    data: await engine.graphs.findings(call, query),
-  }),
+  async ({ engine, call, query }) => ({ data: await engine.graphs.findings(call, query) }),
 )

@@ -59,7 +59,5 @@ export const searchOperation = defineOperation(
     }),
     data: NamesData,
   },
-  async ({ engine, call, query }) => ({
-    data: await engine.graphs.search(call, query),
-  }),
+  async ({ engine, call, query }) => ({ data: await engine.graphs.search(call, query) }),
 )

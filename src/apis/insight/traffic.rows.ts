@@ -155,9 +155,7 @@ export const trafficOperations = {
       ),
       data: TrafficData,
     },
-    async ({ engine, call, query }) => ({
-      data: await engine.traffic.read(call, query),
-    }),
+    async ({ engine, call, query }) => ({ data: await engine.traffic.read(call, query) }),
   ),
   endCircuit: circuitOperations.delete,
 } as const

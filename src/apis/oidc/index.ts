@@ -8,7 +8,6 @@ import { toOpenIdProblem } from './openid-problem.rows.ts'
 import { styleOperation } from './page.rows.ts'
 import { sessionEndOperations } from './session-end.rows.ts'
 import { callbackOperations, signerLoginOperations } from './signer-login.rows.ts'
-
 import { tokenOperation } from './token.rows.ts'
 import { totpOperations } from './totp.rows.ts'
 

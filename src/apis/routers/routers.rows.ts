@@ -27,9 +27,7 @@ export const transitRouterOperations: CrudRows<TransitRouters> = {
       access: rows.get.shape.access,
       data: wireSchema(transitRouters),
     },
-    async ({ engine, call, params }) => ({
-      data: await engine.reader.anyRouter(call, params.id),
-    }),
+    async ({ engine, call, params }) => ({ data: await engine.reader.anyRouter(call, params.id) }),
   ),
 }
 

@@ -71,9 +71,7 @@ const EDGE_ROUTER_POLICIES_DEFINITION = {
     identityRoles: Roles.default([]),
   },
   system: { isSystem: z.boolean() },
-  quirks: {
-    nullWhenEmpty: ['edgeRouterRoles', 'identityRoles'],
-  },
+  quirks: { nullWhenEmpty: ['edgeRouterRoles', 'identityRoles'] },
   required: ['name', 'semantic'],
   unique: ['name'],
   selects: { edgeRouterRoles: 'edge-routers', identityRoles: 'identities' },
@@ -101,9 +99,7 @@ const SERVICE_EDGE_ROUTER_POLICIES_DEFINITION = {
     edgeRouterRoles: Roles.default([]),
     serviceRoles: Roles.default([]),
   },
-  quirks: {
-    nullWhenEmpty: ['edgeRouterRoles', 'serviceRoles'],
-  },
+  quirks: { nullWhenEmpty: ['edgeRouterRoles', 'serviceRoles'] },
   required: ['name', 'semantic'],
   unique: ['name'],
   selects: { edgeRouterRoles: 'edge-routers', serviceRoles: 'services' },

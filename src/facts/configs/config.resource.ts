@@ -12,9 +12,7 @@ const DEFINITION = {
   writable: { name: Name, data: FreeObject },
   createOnly: { configTypeId: Id },
   required: ['name', 'data', 'configTypeId'],
-  quirks: {
-    requiredOnReplace: ['name', 'data'],
-  },
+  quirks: { requiredOnReplace: ['name', 'data'] },
   unique: ['name'],
   indexed: ['configTypeId'],
   references: { configTypeId: { to: 'config-types', onDelete: 'restrict', show: 'configType' } },

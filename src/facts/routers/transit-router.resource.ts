@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { defineResource } from '../../kernel/declaration/define-resource.ts'
 import { Cost, Name, NetworkInterface, TextSet } from '../../kernel/declaration/fields.ts'
 import { IS_CONNECTED, member, type Resource, type ResourceDefinition } from '../../kernel/declaration/resource.ts'
-
 import { ControlListeners, ROUTER_WORDS, routerSpellings } from './router-fields.resource.ts'
 
 const DEFINITION = {

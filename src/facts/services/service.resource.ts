@@ -76,19 +76,14 @@ const DEFINITION = {
     roleAttributes: RoleAttributes.default([]),
     terminatorStrategy: z.enum(['smartrouting', 'random', 'weighted', 'sticky']).default('smartrouting'),
   },
-  createOnly: {
-    encryptionRequired: z.boolean().default(false),
-  },
+  createOnly: { encryptionRequired: z.boolean().default(false) },
   derived: {
     config: z.record(z.string(), JsonObject),
     permissions: z.array(z.enum(['Dial', 'Bind', 'Invalid'])),
     postureQueries: z.array(PostureQueries),
   },
   required: ['name'],
-  quirks: {
-    nullWhenEmpty: ['configs', 'roleAttributes'],
-    requiredAsDeployed: ['encryptionRequired'],
-  },
+  quirks: { nullWhenEmpty: ['configs', 'roleAttributes'], requiredAsDeployed: ['encryptionRequired'] },
   unique: ['name'],
   references: { configs: { to: 'configs', onDelete: 'clear' } },
   links: ['configs', 'service-edge-router-policies', 'service-policies', 'terminators'],

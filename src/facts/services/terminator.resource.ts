@@ -55,9 +55,7 @@ const DEFINITION = {
     'service.name': ofReference('serviceId', 'name'),
     sourceCtrl: always('string', ''),
   },
-  quirks: {
-    inputNames: { routerId: 'router', serviceId: 'service' },
-  },
+  quirks: { inputNames: { routerId: 'router', serviceId: 'service' } },
   operations: ['list', 'get', 'create', 'replace', 'patch', 'delete'],
 } as const satisfies ResourceDefinition
 

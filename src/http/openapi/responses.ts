@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import { Created, type OperationShape } from '../operations/operation.ts'
-
 import { MESSAGES, STATUS_OF } from '../pipeline/problem.ts'
 import { type JsonObject, jsonSchema } from './openapi-schema.ts'
 

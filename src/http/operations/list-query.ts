@@ -28,9 +28,8 @@ const MAX_LIMIT = 500
 const MAX_OFFSET = 100_000
 
 /**
- * Reads `filter`, `sort`, `limit` and `offset`. A limit or offset inside the filter wins; limits are clamped silently at
- * 500 and offsets at 100,000. Errors: `INVALID_FILTER`, `INVALID_SORT_IDENTIFIER`, `COULD_NOT_VALIDATE` for
- * a limit that is no integer.
+ * Reads `filter`, `sort`, `limit` and `offset`. A limit or offset inside the filter wins; limits are clamped silently at 500 and offsets at
+ * 100,000. Errors: `INVALID_FILTER`, `INVALID_SORT_IDENTIFIER`, `COULD_NOT_VALIDATE` for a limit that is no integer.
  */
 export function readListQuery(parameters: URLSearchParams, symbols: SymbolTable, byRole = false): FindQuery {
   const query = readQuery(parameters, symbols)

@@ -6,7 +6,6 @@ import type { StoredRecord, WriteTransaction } from '../../ports/record-storage.
 import { deleteBatch } from '../../records/deletion.ts'
 import { type WriteBatch, writeInBatches } from '../../records/write-batches.ts'
 import { builtInFields, findInconsistencies, mend } from './data-integrity.ts'
-
 import type { Damage, Inconsistency } from './inconsistency.ts'
 
 /** The repair of a violation of the declarations. */

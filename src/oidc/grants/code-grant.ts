@@ -13,7 +13,6 @@ import { type AuthRequest, type AuthRequests, isRedirectUri } from '../auth-requ
 import { issueSessionCertificate } from '../proof-of-possession.ts'
 import { knownInfo } from '../request-logins.ts'
 import { isComplete, missingOfRequest, policyOf } from '../request-totp.ts'
-
 import type { ProviderContext, TokenIssue, TokenResponse } from '../token-issue.ts'
 import type { Codes } from './codes.ts'
 

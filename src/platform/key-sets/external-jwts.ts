@@ -3,7 +3,6 @@ import { fromBase64 } from '../../base/bytes.ts'
 import { holdsStorableText } from '../../base/text.ts'
 import { isYetToCome } from '../../base/time.ts'
 import type { ExternalTokens, KeySets, TokenSigner, TokenVerdict } from '../../ports/credentials.ts'
-
 import { loadJose, verifyToken } from '../jose-library.ts'
 import { createSignerKeys, type KeysForToken, UnfitKey, type VerificationKeyOptions } from './signer-keys.ts'
 

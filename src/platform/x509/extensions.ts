@@ -1,7 +1,6 @@
 import type { Extension, AuthorityKeyIdentifier as KeyIdentifierStructure } from '@peculiar/asn1-x509'
 import { toHex } from '../../base/bytes.ts'
 import { type Library, parseDer } from './asn1-structures.ts'
-
 import { type GeneralName, readGeneralName } from './distinguished-names.ts'
 import { type NameConstraints, readNameConstraints } from './name-constraints.ts'
 

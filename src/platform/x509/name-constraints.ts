@@ -1,7 +1,6 @@
 import type { GeneralSubtrees } from '@peculiar/asn1-x509'
 import { toHex } from '../../base/bytes.ts'
 import { type Library, parseDer } from './asn1-structures.ts'
-
 import { comparableRelativeNames, type GeneralName, readGeneralName } from './distinguished-names.ts'
 
 /**

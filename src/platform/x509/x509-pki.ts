@@ -2,12 +2,11 @@ import type { webcrypto } from 'node:crypto'
 import { bytesText, toHex } from '../../base/bytes.ts'
 import { BoundedMap } from '../../base/collections.ts'
 import type { ChainVerdict, IssuedCertificate, KeySuccession, Pki } from '../../ports/pki.ts'
-
 import type { PkiSource } from '../pki-material.ts'
 import type { KeyStore } from '../sealed-key-store.ts'
 import { ServerCredentials } from '../server-credentials.ts'
 import { type Library, loadLibrary, readPart } from './asn1-structures.ts'
-import { readAuthorities } from './authority-state.ts'
+import { type AuthorityState, readAuthorities } from './authority-state.ts'
 import {
   type Certificate,
   certificateFacts,
@@ -57,123 +56,131 @@ export interface X509Pki extends Pki {
  */
 export async function createX509Pki(source: PkiSource, options: X509PkiOptions = {}): Promise<X509Pki> {
   const library = await loadLibrary(options.crypto)
-  const configuredSigner = await signerOf(library, source)
+  const signer = await signerOf(library, source)
   const server = options.server ?? (await ServerCredentials.open(source, library))
-  const [configuredSigning] = readCertificates(library, source.signingCertPem)
-  const id = await fingerprintOf(library, configuredSigning)
+  const [signing] = readCertificates(library, source.signingCertPem)
+  const id = await fingerprintOf(library, signing)
   const configured = { id, rootPem: source.caPem, chainPem: source.signingCertPem, goodUntil: null }
-  let state = await readAuthorities(library, [configured], { id, signer: configuredSigner })
+  const authorities = new Authorities(library, await readAuthorities(library, [configured], { id, signer }))
+  const { bundle, roots } = authorities.state
   const trustDomain =
-    options.trustDomain ??
-    (await findTrustDomain(library, [...state.bundle, server.current.certificate], state.roots[0]))
+    options.trustDomain ?? (await findTrustDomain(library, [...bundle, server.current.certificate], roots[0]))
+  const keys = await createKeySuccession({
+    ...{ library, source, trustDomain, server },
+    keyStore: options.keyStore,
+    issuer: () => authorities.state.issuer,
+    adopt: async (generations, issuing, now) => {
+      const { id, signer: given = signer } = issuing
+      authorities.state = await readAuthorities(library, generations, { id, signer: given }, now)
+    },
+  })
+  return pkiOver(authorities, { trustDomain, keys, server })
+}
 
-  const issueClientCertificate: Pki['issueClientCertificate'] = async (request): Promise<IssuedCertificate> => {
-    const accepted = await readSigningRequest(library, request.csrPem)
-    if (typeof accepted === 'string') return { issued: false, problem: accepted }
-    const { publicKey } = accepted
-    const subject =
-      request.commonName === undefined ? accepted.subject : nameWithCommonName(library, request.commonName)
-    const { extensionsFor, issuer } = state
-    const extensions = extensionsFor({ spiffeId: request.spiffeId, isNameless: subject.der.length === EMPTY_NAME })
-    const year = validityOf(request.now, 1)
-    const notAfter = request.lifetimeMs === undefined ? year.notAfter : request.now + request.lifetimeMs
-    const template = {
-      issuer: issuer.signing.subjectDer,
-      subject: subject.der,
-      publicKey,
-      extensions,
-      ...year,
-      notAfter,
-    }
-    const der = await issueCertificate(library, template, issuer.signer)
-    const pem = writePem('CERTIFICATE', der)
-    // The issued contents are known without parsing the certificate.
-    const leaf = {
-      fingerprint: await fingerprintOf(library, { der }),
-      pem,
-      der,
-      commonName: subject.commonName,
-      subject: subject.text,
-      uris: [request.spiffeId],
-      emails: [],
-      hosts: [],
-      publicKey: toHex(publicKey),
-      isAuthority: false,
-      authorityKeyId: issuer.signing.extensions.subjectKeyId ?? null,
-      notBefore: wholeSeconds(template.notBefore),
-      notAfter: wholeSeconds(template.notAfter),
-    }
-    return { issued: true, leaf, chainPem: pem + pemOf(...issuer.intermediates) }
+function pkiOver(
+  authorities: Authorities,
+  { trustDomain, keys, server }: Pick<X509Pki, 'trustDomain' | 'keys'> & { readonly server: ServerCredentials },
+): X509Pki {
+  const { library } = authorities
+  const isOwn = (authority: Certificate) => isRelated(authority, [...authorities.state.known.values()])
+  const thirdParties = createThirdPartyVerifier(library, isOwn)
+  return {
+    trustDomain,
+    keys,
+    get caBundlePem() {
+      return pemOf(...authorities.state.bundle)
+    },
+    caBundlePkcs7: async () => writeCertsOnly(authorities.state.bundle.map(({ der }) => der)),
+    get issuerKeyId() {
+      return authorities.state.issuer.signing.extensions.subjectKeyId ?? null
+    },
+    authorityIdOf: (keyId) => authorities.state.ids.get(keyId),
+    issuer: () => certificateFacts(library, authorities.state.issuer.signing),
+    serverCertificate: async () => server.current.facts,
+    issueClientCertificate: (request) => issueClientCertificate(library, authorities.state, request),
+    issueRouterCertificates: (request) => issueRouterCertificates(library, authorities.state.issuer, request),
+    isOwnAuthority: async (certPem) => isOwn(readCertificates(library, certPem)[0]),
+    readCertificates: (pem) => readCertificateFacts(library, pem),
+    readClientCertificate: async (der) => {
+      const certificate = authorities.readSent(der)
+      return certificate && certificateFacts(library, certificate)
+    },
+    verifyClientChain: (chain, now) => authorities.verifyClientChain(chain, now),
+    verifyThirdPartyChain: async (chain, parties, now) =>
+      thirdParties.findAuthority(...authorities.readChain(chain), parties, now),
+    isIssuedByThirdParty: (der, party, now) => thirdParties.isIssuer(authorities.readSent(der), party, now),
+  }
+}
+
+/** The authorities in force, and the clients whose certificates they trusted last. */
+class Authorities {
+  readonly library: Library
+  /** Replaced whole when the network changes its keys. */
+  state: AuthorityState
+  readonly #clients = new BoundedMap<string, Certificate>(MAX_CLIENTS)
+
+  constructor(library: Library, state: AuthorityState) {
+    this.library = library
+    this.state = state
   }
 
-  const clients = new BoundedMap<string, Certificate>(MAX_CLIENTS)
-  const known = { get: (octets: string) => state.known.get(octets) ?? clients.get(octets) }
-
   /** Parses a sent certificate; undefined for an unreadable certificate, which is ignored as an intermediate and not trusted as a leaf. */
-  const readSent = (der: Uint8Array): Certificate | undefined => {
+  readSent(der: Uint8Array): Certificate | undefined {
+    const known = { get: (octets: string) => this.state.known.get(octets) ?? this.#clients.get(octets) }
     try {
-      return readCertificate(library, new Uint8Array(der), known)
+      return readCertificate(this.library, new Uint8Array(der), known)
     } catch {
       return undefined
     }
   }
 
-  const verifyClientChain: Pki['verifyClientChain'] = async (chain, now): Promise<ChainVerdict> => {
-    const [leaf, ...sent] = chain.length <= MAX_CLIENT_CHAIN ? chain.map(readSent) : []
+  /** The leaf and the readable intermediates of a sent chain. A chain that is too long has neither. */
+  readChain(chain: readonly Uint8Array[]): [leaf: Certificate | undefined, intermediates: readonly Certificate[]] {
+    const [leaf, ...sent] = chain.length <= MAX_CLIENT_CHAIN ? chain.map((der) => this.readSent(der)) : []
+    return [leaf, sent.filter((certificate) => certificate !== undefined)]
+  }
+
+  async verifyClientChain(chain: readonly Uint8Array[], now: number): Promise<ChainVerdict> {
+    const [leaf, intermediates] = this.readChain(chain)
     if (!leaf) return { trusted: false }
-    const intermediates = sent.filter((certificate) => certificate !== undefined)
-    const { roots, below } = state
+    const { roots, below } = this.state
     const proper = await leadsToRoot(leaf, { roots, intermediates, now })
     const trusted = proper || (await leadsToRoot(leaf, { roots, intermediates: [...below, ...intermediates], now }))
-    if (trusted) clients.set(bytesText(leaf.der), leaf)
-    return trusted ? { trusted, leaf: await certificateFacts(library, leaf), improper: !proper } : { trusted }
+    if (trusted) this.#clients.set(bytesText(leaf.der), leaf)
+    return trusted ? { trusted, leaf: await certificateFacts(this.library, leaf), improper: !proper } : { trusted }
   }
+}
 
-  const isOwn = (authority: Certificate) => isRelated(authority, [...state.known.values()])
-  const thirdParties = createThirdPartyVerifier(library, isOwn)
-
-  const keys = await createKeySuccession({
-    ...{ library, source, trustDomain, server },
-    keyStore: options.keyStore,
-    issuer: () => state.issuer,
-    adopt: async (generations, { id: issuing, signer = configuredSigner }, now) => {
-      state = await readAuthorities(library, generations, { id: issuing, signer }, now)
-    },
-  })
-
-  return {
-    trustDomain,
-    keys,
-    get caBundlePem() {
-      return pemOf(...state.bundle)
-    },
-    caBundlePkcs7: async () => writeCertsOnly(state.bundle.map(({ der }) => der)),
-    get issuerKeyId() {
-      return state.issuer.signing.extensions.subjectKeyId ?? null
-    },
-    authorityIdOf: (keyId) => state.ids.get(keyId),
-    issuer: () => certificateFacts(library, state.issuer.signing),
-    serverCertificate: async () => server.current.facts,
-    issueClientCertificate,
-    issueRouterCertificates: (request) => issueRouterCertificates(library, state.issuer, request),
-    isOwnAuthority: async (certPem) => isOwn(readCertificates(library, certPem)[0]),
-    readCertificates: (pem) => readCertificateFacts(library, pem),
-    readClientCertificate: async (der) => {
-      const certificate = readSent(der)
-      return certificate && certificateFacts(library, certificate)
-    },
-    verifyClientChain,
-    verifyThirdPartyChain: async (chain, authorities, now) => {
-      const [leaf, ...sent] = chain.length <= MAX_CLIENT_CHAIN ? chain.map(readSent) : []
-      return thirdParties.findAuthority(
-        leaf,
-        sent.filter((certificate) => certificate !== undefined),
-        authorities,
-        now,
-      )
-    },
-    isIssuedByThirdParty: (der, authority, now) => thirdParties.isIssuer(readSent(der), authority, now),
+async function issueClientCertificate(
+  library: Library,
+  { extensionsFor, issuer }: AuthorityState,
+  { csrPem, spiffeId, now, commonName, lifetimeMs }: Parameters<Pki['issueClientCertificate']>[0],
+): Promise<IssuedCertificate> {
+  const accepted = await readSigningRequest(library, csrPem)
+  if (typeof accepted === 'string') return { issued: false, problem: accepted }
+  const { publicKey } = accepted
+  const subject = commonName === undefined ? accepted.subject : nameWithCommonName(library, commonName)
+  const year = validityOf(now, 1)
+  const template = {
+    ...{ issuer: issuer.signing.subjectDer, subject: subject.der, publicKey },
+    extensions: extensionsFor({ spiffeId, isNameless: subject.der.length === EMPTY_NAME }),
+    notBefore: year.notBefore,
+    notAfter: lifetimeMs === undefined ? year.notAfter : now + lifetimeMs,
   }
+  const der = await issueCertificate(library, template, issuer.signer)
+  const pem = writePem('CERTIFICATE', der)
+  // The issued contents are known without parsing the certificate.
+  const leaf = {
+    fingerprint: await fingerprintOf(library, { der }),
+    ...{ pem, der, commonName: subject.commonName, subject: subject.text },
+    ...{ uris: [spiffeId], emails: [], hosts: [] },
+    publicKey: toHex(publicKey),
+    isAuthority: false,
+    authorityKeyId: issuer.signing.extensions.subjectKeyId ?? null,
+    notBefore: wholeSeconds(template.notBefore),
+    notAfter: wholeSeconds(template.notAfter),
+  }
+  return { issued: true, leaf, chainPem: pem + pemOf(...issuer.intermediates) }
 }
 
 async function signerOf(library: Library, source: PkiSource): Promise<SigningKey> {

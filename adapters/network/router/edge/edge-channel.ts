@@ -164,10 +164,7 @@ export class EdgeChannel implements Endpoint<Entry> {
     if (!this.#client.isBearer) return
     const { hosted } = this.#parts
     // A service is judged once for all of its connections.
-    const refusals = {
-      ingress: this.#judged('Dial'),
-      egress: this.#judged('Bind'),
-    }
+    const refusals = { ingress: this.#judged('Dial'), egress: this.#judged('Bind') }
     for (const { state, value } of [...this.#table.all()]) {
       if (value.kind === 'bound') hosted.judge(value)
       else if (state === 'open') {

@@ -1,9 +1,7 @@
 import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
 import type { TracedChannel } from './channel-traces.ts'
 
-/**
- * A controller that an edge router is connected to: by calls in one process, or by a control channel. It knows nothing of how.
- */
+/** A controller that an edge router is connected to: by calls in one process, or by a control channel. It knows nothing of how. */
 export interface ConnectedController {
   /** Stays the same over restarts of the controller. */
   readonly id: string

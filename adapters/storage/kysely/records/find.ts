@@ -9,9 +9,7 @@ import { recordScope } from './filter/subject.ts'
 import { toSql } from './filter/value-test.ts'
 import { decodeRecord, pageOf, type RecordOrDamage } from './write-record.ts'
 
-/**
- * Answers a query in SQL alone: only rows of the page are fetched. `recordOf` makes the record of a row.
- */
+/** Answers a query in SQL alone: only rows of the page are fetched. `recordOf` makes the record of a row. */
 export async function find(
   database: Database,
   connection: RowSource,

@@ -16,9 +16,7 @@ export function pendingMigration(
   return writers.use(async (connection) => planMigration(database, kinds, await recordedSchema(database, connection)))
 }
 
-/**
- * Migrates in one transaction and alone: of any number of processes that start together one migrates, and the others find it done.
- */
+/** Migrates in one transaction and alone: of any number of processes that start together one migrates, and the others find it done. */
 export function applyMigration(
   database: Database,
   kinds: RecordTables,

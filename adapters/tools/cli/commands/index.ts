@@ -111,9 +111,7 @@ export const COMMANDS: readonly CommandGroup[] = [
   {
     title: 'Grant',
     commands: [
-      ...listed(() => import('./access/grant.ts'), {
-        GRANT: ['grant', 'give access that ends by itself'],
-      }),
+      ...listed(() => import('./access/grant.ts'), { GRANT: ['grant', 'give access that ends by itself'] }),
       ...listed(() => import('./access/request-access.ts'), {
         REQUEST: ['request', 'ask for access of oneself to a service, for some time'],
         REQUESTS: ['requests', 'list the requests for access that are open'],
@@ -174,9 +172,7 @@ export const COMMANDS: readonly CommandGroup[] = [
   {
     title: 'Networks as files',
     commands: [
-      ...listed(() => import('./model/test.ts'), {
-        TEST: ['test', 'try the assertions of model files'],
-      }),
+      ...listed(() => import('./model/test.ts'), { TEST: ['test', 'try the assertions of model files'] }),
       ...listed(() => import('./model/plan.ts'), {
         PLAN: ['plan', 'show what applying model files would change'],
         APPLY: ['apply', 'make a controller have what model files hold'],

@@ -37,17 +37,10 @@ again. Without an address it is https://127.0.0.1:1280.`,
 })
 
 /** `portcullis logout`. */
-export const LOGOUT = defineCommand({
-  options: { profile: PROFILE },
-  run: logOut,
-})
+export const LOGOUT = defineCommand({ options: { profile: PROFILE }, run: logOut })
 
 /** `portcullis profiles`. */
-export const PROFILES = defineCommand({
-  options: {},
-  hasJson: true,
-  run: listProfiles,
-})
+export const PROFILES = defineCommand({ options: {}, hasJson: true, run: listProfiles })
 
 type LoginOption = keyof typeof PASSWORD_OPTIONS | 'username' | 'ca' | 'code' | 'profile'
 

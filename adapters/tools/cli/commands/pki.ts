@@ -118,9 +118,7 @@ function rotateKeys(
   const keep = call.options.setting('keep')
   const request: RotationRequest = {
     what,
-    ...(keep !== undefined && {
-      keepUntil: from(readKeep(keep)),
-    }),
+    ...(keep !== undefined && { keepUntil: from(readKeep(keep)) }),
     ...(call.options.flag('void-enrollments') && { voidsEnrollments: true }),
     ...(call.options.flag('force') && { locksOut: true }),
   }
@@ -138,9 +136,7 @@ function changeAuthority(call: CommandCall<keyof typeof PKI_OPTIONS | 'keep' | '
   const issues = call.options.flag('issues')
   if (keep === undefined && !issues) throw new UsageError('pki change needs --keep or --issues')
   const request = {
-    ...(keep !== undefined && {
-      goodUntil: from(readKeep(keep)),
-    }),
+    ...(keep !== undefined && { goodUntil: from(readKeep(keep)) }),
     ...(issues && { issues }),
     ...(call.options.flag('force') && { locksOut: true }),
   }

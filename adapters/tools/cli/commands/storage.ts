@@ -5,11 +5,7 @@ import { type Answer, type CommandCall, defineCommand } from '../command-line/co
 import { UsageError } from '../command-line/usage.ts'
 import { readTables, withoutPasswords } from '../input/open-storage.ts'
 
-const STORAGE = {
-  value: 'STORAGE',
-  variable: true,
-  summary: 'sqlite:FILE; default: the variable',
-} as const
+const STORAGE = { value: 'STORAGE', variable: true, summary: 'sqlite:FILE; default: the variable' } as const
 const FORCE = { summary: 'replace a file that is there' } as const
 
 /** `portcullis snapshot`. */

@@ -50,9 +50,7 @@ const DEFINITION = {
     mayAuthenticateAdmins: 'decided',
     decidedById: 'decided',
   },
-  quirks: {
-    nullWhenEmpty: ['scopes'],
-  },
+  quirks: { nullWhenEmpty: ['scopes'] },
   required: ['name', 'audience', 'enabled', 'issuer'],
   unique: ['name', 'issuer', 'kid', 'fingerprint'],
   references: { enrollAuthPolicyId: { to: 'auth-policies', onDelete: 'restrict' } },

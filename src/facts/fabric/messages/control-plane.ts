@@ -1,7 +1,6 @@
 import type { FromRouter, RouterGreeting } from './from-router.ts'
 import type { DialProcess, ProcessChannel, ProcessProofs, ProcessSession } from './processes.ts'
 import type { ModelCodec } from './router-data-model.ts'
-
 import type { ToRouter } from './to-router.ts'
 
 /**

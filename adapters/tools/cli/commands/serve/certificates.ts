@@ -49,11 +49,7 @@ export async function openCertificates(options: CertificateOptions, now: number)
   }
   const { created, ...material } = await openPkiDirectory(pki.directory, request)
   const notes = created ? [`created certificates and keys in ${pki.directory}`] : []
-  return {
-    material,
-    files: pkiFilesIn(pki.directory),
-    notes: [...notes, ...expiryWarnings(material, now)],
-  }
+  return { material, files: pkiFilesIn(pki.directory), notes: [...notes, ...expiryWarnings(material, now)] }
 }
 
 /** Warnings for an operator about a renewed server certificate for `host` at `now` (ms), one line each. */

@@ -190,8 +190,7 @@ const FILE_OPTIONS = ['server-cert', 'server-key', 'ca', 'signing-cert', 'signin
 type PkiOption = 'pki' | (typeof FILE_OPTIONS)[number]
 
 /**
- * The files that the options name, else the directory. Throws {@link UsageError} when some but not all files are named, or
- * a directory too.
+ * The files that the options name, else the directory. Throws {@link UsageError} when some but not all files are named, or a directory too.
  */
 export function readPkiSource({ typed, value }: Pick<GivenOptions<PkiOption>, 'typed' | 'value'>): PkiSource {
   const [first] = FILE_OPTIONS.filter((option) => typed(option) !== undefined)

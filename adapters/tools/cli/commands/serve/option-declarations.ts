@@ -19,9 +19,7 @@ export const SERVE_OPTIONS = {
     variable: true,
     summary: 'read options from a file, YAML or JSON, by their names; options and variables that are given win over it',
   },
-  check: {
-    summary: 'tell whether options, the file and the certificates can be used, and serve nothing',
-  },
+  check: { summary: 'tell whether options, the file and the certificates can be used, and serve nothing' },
   listen: {
     value: 'HOST:PORT',
     variable: true,

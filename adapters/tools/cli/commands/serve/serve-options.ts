@@ -12,7 +12,6 @@ import { type Environment, type Setting, UsageError } from '../../command-line/u
 import { readAddress } from '../../input/address.ts'
 import { type AdminCredentials, adminCredentials } from '../../input/admin-credentials.ts'
 import { DEFAULT_STORAGE, readTables, type TableOptions } from '../../input/open-storage.ts'
-
 import { type EventTarget, readEventsSize, readEventTarget } from './event-writer.ts'
 import {
   type ConnectionLimits,

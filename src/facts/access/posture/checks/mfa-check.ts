@@ -6,7 +6,6 @@ import {
   storedAsGiven,
 } from './posture-check-kind.ts'
 import { recordEndpointState, type SessionPosture, type SessionReports, sessionPosture } from './posture-data.ts'
-
 import {
   elapsedSeconds,
   hasTimeout,

@@ -18,7 +18,6 @@ import {
   reportView,
   withOsType,
 } from './posture-data.ts'
-
 import { parseReportedVersion } from './semver.ts'
 import { parseVersionRange, satisfiesRange } from './version-range.ts'
 

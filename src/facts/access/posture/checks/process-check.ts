@@ -1,7 +1,6 @@
 import { quoted } from '../../../../base/text.ts'
 import { listedOn, type PostureCheckBase, type PostureCheckKind, type StoredForm } from './posture-check-kind.ts'
 import { type OsType, type ReportView, reportView, withOsType } from './posture-data.ts'
-
 import {
   missingOfProcess,
   type ProcessReports,
@@ -76,8 +75,7 @@ export const PROCESS: PostureCheckKind<ProcessTypes> = {
 /**
  * The newest report of the process: by the id of the check, or by its path.
  *
- * The C SDK answers only the first query that names a path, so a second check of the same path would never see a
- * report under its own id.
+ * The C SDK answers only the first query that names a path, so a second check of the same path would never see a report under its own id.
  */
 function processReport(check: ProcessCheck, data: ProcessReports): ReportedProcess | undefined {
   const byId = data.processes.find((report) => report.postureCheckId === check.id)
