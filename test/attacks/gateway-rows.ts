@@ -135,8 +135,12 @@ export const HEADERS: readonly Attack[] = [
   ['the header of the caller', headers({ 'x-user': 'root' }, 'x-user'), [200, 'ann']],
   ['the same in capitals', headers({ 'X-USER': 'root' }, 'x-user'), [200, 'ann']],
   ['the same with an underscore', headers({ x_user: 'root' }, 'x_user'), [200, undefined]],
+  ['the same with a dot', headers({ 'x.user': 'root' }, 'x.user'), [200, undefined]],
+  ['the same with a tilde', headers({ 'X~User': 'root' }, 'x~user'), [200, undefined]],
   ['the same named by Connection', headers({ connection: 'x-user, close' }, 'x-user'), [200, 'ann']],
   ['an address that forwards', headers({ 'x-forwarded-for': '10.0.0.1' }, 'x-forwarded-for'), [200, '127.0.0.1']],
+  ['an address of a client', headers({ 'client-ip': '10.0.0.1' }, 'client-ip'), [200, undefined]],
+  ['an address that connects', headers({ 'cf-connecting-ip': '10.0.0.1' }, 'cf-connecting-ip'), [200, undefined]],
   [
     'another host that forwards',
     headers({ 'x-forwarded-host': 'evil.test', forwarded: 'host=evil.test' }, 'forwarded'),

@@ -17,4 +17,10 @@ describe('a change as a curl line', () => {
     expect(words).toContain('zt-session: secret')
     expect(JSON.parse(words.trim().split('\n').at(-1) ?? '')).toEqual({ roleAttributes })
   })
+
+  it('is one comment for a group, also where a role attribute has line ends', () => {
+    const names = { roleAttribute: 'a\necho harmed', holders: 'b\r\necho harmed' }
+    const line = curlOf({ kind: 'group', action: 'give', count: 1, tried: [], ...names }, 'https://localhost:1280')
+    expect(execFileSync('sh', ['-c', line], { encoding: 'utf8' })).toBe('')
+  })
 })

@@ -9,6 +9,8 @@ export interface OperatorDial {
   /** Lines of the request behind those of the websocket. */
   readonly headers?: readonly string[]
   readonly path?: string
+  /** Whether the client keeps its end open when the server has closed its own. */
+  readonly allowHalfOpen?: boolean
 }
 
 /** A program of an operator: it speaks the channel protocol in a websocket, or whatever else a test wants. */
@@ -32,8 +34,14 @@ export class OperatorClient {
     if (this.status === 101) this.#take(rest)
   }
 
-  static async dial({ port, headers = [], path = '/fabric/v1/ws-api' }: OperatorDial): Promise<OperatorClient> {
-    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  static async dial({
+    port,
+    headers = [],
+    path = '/fabric/v1/ws-api',
+    ...open
+  }: OperatorDial): Promise<OperatorClient> {
+    const options = { port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'], ...open }
+    const socket = connect(options)
     socket.on('error', () => undefined)
     await once(socket, 'secureConnect')
     const lines = [

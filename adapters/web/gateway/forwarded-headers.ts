@@ -16,7 +16,8 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 ])
 
 /** Headers by which programs learn of the client of a proxy: only the gateway sets them. */
-const OF_CLIENT = /^(?:forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-original-.*|x-rewrite-url|true-client-ip|via)$/
+const OF_CLIENT =
+  /^(?:forwarded|x-forwarded(?:-.*)?|(?:[a-z0-9]+-)*(?:client|connecting|real)-ip|x-original-.*|x-rewrite-url|via)$/
 
 /** Headers of answers that would act beyond the host of the app. */
 const BEYOND_HOST: ReadonlySet<string> = new Set(['alt-svc', 'clear-site-data'])
@@ -44,7 +45,7 @@ export function requestHeaders(request: ForwardedRequest, upgrade?: 'websocket')
     const value = rawHeaders[index + 1] ?? ''
     const lower = name.toLowerCase()
     if (lower === 'host' || OF_CONNECTION.has(lower) || named.has(lower)) continue
-    // Programs behind CGI read `x_caller` as `x-caller`.
+    // Programs behind CGI read `x_caller` as `x-caller`, and some of them `x.caller` and `x~caller` too.
     if (OF_CLIENT.test(plain(name)) || ours.has(plain(name))) continue
     if (lower !== 'cookie') sent.push(name, value)
     else {
@@ -103,7 +104,7 @@ function namedByConnection(connection: string | undefined): Set<string> {
 }
 
 function plain(name: string): string {
-  return name.toLowerCase().replaceAll('_', '-')
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '-')
 }
 
 /** A text that a header can hold, and that reads back as the same text. */

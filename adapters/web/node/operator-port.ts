@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import type { ConnectionInfo, ControllerFetch, PlainAnswer } from '../../../src/index.ts'
 import { WebSocketStream } from '../../network/channel/index.ts'
+import { LINGER_MS, RequestRefused, sendEarlyResponse } from './http/early-response.ts'
 import { readRequest } from './http/request.ts'
 import { plainAnswer, sendAnswer } from './http/response.ts'
 
@@ -40,6 +41,8 @@ export function serveOperators(server: Server, port: OperatorPort): void {
       return
     }
     goOn(incoming, socket, head, port).catch((error: unknown) => {
+      if (error instanceof RequestRefused)
+        return sendEarlyResponse(error.response, incoming, answerOn(incoming, socket))
       socket.destroy()
       port.onError(error)
     })
@@ -91,6 +94,12 @@ function answerOn(incoming: IncomingMessage, socket: Duplex): ServerResponse {
   outgoing.shouldKeepAlive = false
   // This server has TLS sockets only.
   outgoing.assignSocket(socket as TLSSocket)
-  outgoing.once('finish', () => socket.end())
+  outgoing.once('finish', () => {
+    socket.end()
+    // The server has given the socket away, and with it the limits of its time.
+    const closing = setTimeout(() => socket.destroy(), LINGER_MS)
+    socket.once('close', () => clearTimeout(closing))
+    socket.resume()
+  })
   return outgoing
 }

@@ -61,6 +61,22 @@ async function servedWorld() {
 const subscribe = (...types: string[]) =>
   Buffer.from(JSON.stringify({ format: 'json', subscriptions: types.map((type) => ({ type })) }))
 
+it.each([
+  ['without a session', 401, []],
+  ['with a compressed body', 415, ['Content-Encoding: gzip']],
+])(
+  'a program that is refused (%s) keeps no connection, also if it never closes its end',
+  async (_why, status, headers) => {
+    const { port } = await servedWorld()
+    const client = await OperatorClient.dial({ port, headers, allowHalfOpen: true })
+    expect(client.head).toContain(`HTTP/1.1 ${status} `)
+    // A server that still has the connection takes every byte.
+    const sending = setInterval(() => client.socket.write('x'), 100)
+    onTestFinished(() => clearInterval(sending))
+    await new Promise((resolve) => client.socket.once('close', resolve))
+  },
+)
+
 it('a program of an operator is told events as they happen, in the form of deployed controllers', async () => {
   const { call, dial } = await servedWorld()
   const client = await dial()

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isListening, untilSent, webAnswer, writeHead } from './response.ts'
 
 /** How long a refused client may take to read its answer, in ms. */
-const LINGER_MS = 1000
+export const LINGER_MS = 1000
 /** Bytes of the client that are read and discarded meanwhile. */
 const LINGER_BYTES = 262_144
 

@@ -2,7 +2,8 @@ import { type Change, policyBody } from './change.ts'
 
 /** A change as a command for a shell, with the token of a session in a variable. */
 export function curlOf(change: Change, controller: string): string {
-  if (change.kind === 'group') return `# Give #${change.roleAttribute} to each identity that has #${change.holders}.`
+  if (change.kind === 'group')
+    return commentOf(`Give #${change.roleAttribute} to each identity that has #${change.holders}.`)
   const path = change.action === 'create' ? change.kind : `${change.kind}/${encodeURIComponent(change.id)}`
   const method = { create: 'POST', update: 'PATCH', delete: 'DELETE' }[change.action]
   const words = [
@@ -17,6 +18,11 @@ export function curlOf(change: Change, controller: string): string {
   const body =
     change.kind === 'service-policies' ? policyBody(change.policy) : { roleAttributes: change.roleAttributes }
   return [...words, '-H', "'content-type: application/json'", '--data', quoted(JSON.stringify(body))].join(' ')
+}
+
+/** A text as one line that a shell passes over: a name with a line end would go on as a command. */
+function commentOf(text: string): string {
+  return `# ${text.replace(/[\r\n]+/g, ' ')}`
 }
 
 /** A text as one word of a shell, whatever its characters. */
