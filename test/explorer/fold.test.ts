@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { foldPairs, type Pair } from '../../adapters/tools/explorer/page/parts/fold-pairs.ts'
-import { foldRuns } from '../../adapters/tools/explorer/page/parts/fold-runs.ts'
+import { foldPairs, foldRuns, type Pair } from '../../adapters/tools/explorer/page/parts/fold.ts'
 
 describe('folded events', () => {
   it('are one line each where two of them alternate, in the order of their last', () => {

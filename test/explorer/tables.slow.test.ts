@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
-import { COLLECTIONS } from '../../adapters/tools/explorer/page/api/collections.ts'
+import { COLLECTIONS } from '../../adapters/tools/explorer/page/parts/words.ts'
 import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
 import { NETWORK } from './network.ts'
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { curlOf } from '../../adapters/tools/explorer/page/what-if/curl.ts'
+import { curlOf } from '../../adapters/tools/explorer/page/what-if/change.ts'
 
 const change = { kind: 'identities', action: 'update', id: 'id 1', name: 'x', before: [] } as const
 

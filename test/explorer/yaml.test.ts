@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { yamlOf } from '../../adapters/tools/explorer/page/what-if/yaml.ts'
+import { yamlOf } from '../../adapters/tools/explorer/page/what-if/model-file.ts'
 
 it('what is written in a model file is read by a library of YAML as it was', () => {
   const hard = fc.constantFrom(

@@ -1,15 +1,13 @@
 import { useState } from 'preact/hooks'
 import { ApiError } from '../../../../../src/client/index.ts'
 import { isOfNothing } from '../events/network-event.ts'
-import { ActionButton } from '../parts/action-button.tsx'
-import { ActionProblem } from '../parts/action-problem.tsx'
+import { ActionButton, ActionProblem, useAction } from '../parts/action.tsx'
 import { Card } from '../parts/card.tsx'
+import { TextInput } from '../parts/fields.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
-import { TextInput } from '../parts/text-input.tsx'
-import { useAction } from '../parts/use-action.ts'
 import { useAnswer } from '../parts/use-answer.ts'
-import { useApis } from '../session/use-apis.ts'
+import { useApis } from '../session/session.ts'
 
 /** The password and the second factor of the user who is logged in. */
 export function View() {

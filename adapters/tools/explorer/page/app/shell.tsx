@@ -1,13 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { liveState, othersChange } from '../events/network-news.ts'
-import { EventSentence } from '../live/event-sentence.tsx'
+import { EventSentence } from '../live/event-list.tsx'
 import { hrefOf, place } from '../navigation/place.ts'
-import { announced } from '../parts/announcements.ts'
-import { Name } from '../parts/name.tsx'
-import { SearchBox } from '../parts/search-box.tsx'
-import { logOut, type OpenSession } from '../session/session.ts'
-import { lackedBy } from '../session/view-rights.ts'
-import { VIEWS } from './views.ts'
+import { announced } from '../parts/action.tsx'
+import { Name } from '../parts/entity-link.tsx'
+import { SearchBox } from '../parts/finder.tsx'
+import { lackedBy, logOut, type OpenSession } from '../session/session.ts'
+import { VIEWS } from './views.tsx'
 
 /** The navigation, the open view, and its announcements for screen readers. */
 export function Shell({ session: user }: { session: OpenSession }) {

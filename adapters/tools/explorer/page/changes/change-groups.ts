@@ -1,4 +1,4 @@
-import { countedName } from '../parts/kind-names.ts'
+import { countedName } from '../parts/words.ts'
 import type { AuditEntry } from './consequences.tsx'
 
 /** The records of one request, or a run of bookkeeping. */

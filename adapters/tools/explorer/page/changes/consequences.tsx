@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks'
 import { type AnswerOf, type PortcullisApi, takingBack } from '../../../../../src/client/index.ts'
-import { distinct, foldPairs, type Pair } from '../parts/fold-pairs.ts'
-import { countedName } from '../parts/kind-names.ts'
+import { Names } from '../parts/entity-link.tsx'
+import { distinct, foldPairs, type Pair } from '../parts/fold.ts'
 import { Loaded } from '../parts/loaded.tsx'
-import { Names } from '../parts/names.tsx'
-import { numberText } from '../parts/number-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
-import { useApis } from '../session/use-apis.ts'
+import { countedName, numberText } from '../parts/words.ts'
+import { useApis } from '../session/session.ts'
 
 /** A record of the audit trail. */
 export type AuditEntry = AnswerOf<PortcullisApi['GET /audit']>['data']['entries'][number]

@@ -1,10 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import type { KindForm } from '../forms/form-schemas.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
-import { useAction } from '../parts/use-action.ts'
-import { may, session } from '../session/session.ts'
-import { useApis } from '../session/use-apis.ts'
+import { ActionProblem, useAction } from '../parts/action.tsx'
+import { may, session, useApis } from '../session/session.ts'
 import type { AuditEntry } from './consequences.tsx'
 
 type Plan = AnswerOf<PortcullisApi['GET /audit/{id}/undo']>['data']

@@ -1,9 +1,7 @@
 import { hrefOf } from '../navigation/place.ts'
 import { Card } from '../parts/card.tsx'
-import { pluralName } from '../parts/kind-names.ts'
-import { NameList } from '../parts/name-list.tsx'
-import { ScopeMembers } from '../parts/scope-members.tsx'
-import { wordsOf } from '../parts/words.ts'
+import { NameList, ScopeMembers } from '../parts/found-list.tsx'
+import { pluralName, wordsOf } from '../parts/words.ts'
 import { Frame, NamesPart } from './entity-page.tsx'
 
 /** The kinds of policies in whose role lists attributes of a kind stand, each with the list. */

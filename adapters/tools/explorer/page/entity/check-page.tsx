@@ -1,7 +1,7 @@
 import { hrefOf } from '../navigation/place.ts'
 import { Card } from '../parts/card.tsx'
 import { valueText, wordsOf } from '../parts/words.ts'
-import { useApis } from '../session/use-apis.ts'
+import { useApis } from '../session/session.ts'
 import { EntityPage, NamesPart } from './entity-page.tsx'
 
 /** Members that every entity has; the other members of a check are its conditions. */

@@ -1,15 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
-import { ActionButton } from '../parts/action-button.tsx'
-import { ActionProblem } from '../parts/action-problem.tsx'
-import { AttributeLink } from '../parts/attribute-link.tsx'
+import { ActionButton, ActionProblem, useAction } from '../parts/action.tsx'
 import { Card } from '../parts/card.tsx'
-import { Name } from '../parts/name.tsx'
-import { TextInput } from '../parts/text-input.tsx'
-import { untilText, wholeText } from '../parts/time-text.ts'
-import { useAction } from '../parts/use-action.ts'
-import { may } from '../session/session.ts'
-import { useApis } from '../session/use-apis.ts'
+import { AttributeLink, Name } from '../parts/entity-link.tsx'
+import { TextInput } from '../parts/fields.tsx'
+import { untilText, wholeText } from '../parts/words.ts'
+import { may, useApis } from '../session/session.ts'
 
 type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
 type Grant = NonNullable<Identity['attributeGrants']>[number]

@@ -1,12 +1,10 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { hrefOf } from '../navigation/place.ts'
-import { type Role, RoleLinks } from '../parts/attribute-link.tsx'
 import { Card } from '../parts/card.tsx'
-import { pluralName } from '../parts/kind-names.ts'
-import { NameList } from '../parts/name-list.tsx'
-import { timeText } from '../parts/time-text.ts'
-import { wordsOf } from '../parts/words.ts'
-import { useApis } from '../session/use-apis.ts'
+import { type Role, RoleLinks } from '../parts/entity-link.tsx'
+import { NameList } from '../parts/found-list.tsx'
+import { pluralName, timeText, wordsOf } from '../parts/words.ts'
+import { useApis } from '../session/session.ts'
 import { EntityPage } from './entity-page.tsx'
 
 /** The kinds that the role lists of each kind of policy select. */

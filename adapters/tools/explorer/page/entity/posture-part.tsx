@@ -1,10 +1,9 @@
 import { isOfIdentity } from '../events/network-event.ts'
 import { Card } from '../parts/card.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { timeText } from '../parts/time-text.ts'
 import { useAnswer } from '../parts/use-answer.ts'
-import { valueText, wordsOf } from '../parts/words.ts'
-import { useApis } from '../session/use-apis.ts'
+import { timeText, valueText, wordsOf } from '../parts/words.ts'
+import { useApis } from '../session/session.ts'
 
 /** The state that endpoints of an identity reported, and how old each report is. */
 export function PosturePart({ id }: { id: string }) {

@@ -1,12 +1,11 @@
 import { hrefOf } from '../navigation/place.ts'
 import { Card } from '../parts/card.tsx'
-import { EntityLink } from '../parts/entity-link.tsx'
-import { Joined } from '../parts/joined.tsx'
+import { EntityLink, Joined } from '../parts/entity-link.tsx'
+import { useFound } from '../parts/found-list.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { numberText } from '../parts/number-text.ts'
 import { PlainTable } from '../parts/plain-table.tsx'
-import { useFound } from '../parts/use-found.tsx'
-import { useApis } from '../session/use-apis.ts'
+import { numberText } from '../parts/words.ts'
+import { useApis } from '../session/session.ts'
 
 interface Props {
   /** Of an identity the services that it reaches are listed, of a service the identities that reach it. */

@@ -1,7 +1,7 @@
 import { Loaded } from '../parts/loaded.tsx'
-import { useApis } from '../session/use-apis.ts'
+import { useApis } from '../session/session.ts'
 import { CircuitsPart } from '../traffic/circuits-part.tsx'
-import { LinksPart } from '../traffic/links-part.tsx'
+import { LinksPart } from '../traffic/traffic-now.tsx'
 import { useTraffic } from '../traffic/use-traffic.ts'
 import { EntityPage, NamesPart } from './entity-page.tsx'
 

@@ -1,7 +1,7 @@
 import { isOfAny, isOfKind, isOfNetwork } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { EntityLink } from '../parts/entity-link.tsx'
-import { useApis } from '../session/use-apis.ts'
+import { useApis } from '../session/session.ts'
 import { CircuitsPart } from '../traffic/circuits-part.tsx'
 import { EntityPage, ListPart, NamesPart } from './entity-page.tsx'
 import { ReachPart } from './reach-part.tsx'

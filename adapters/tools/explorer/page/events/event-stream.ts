@@ -1,8 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import type { Apis } from '../api/apis.ts'
-import { controllerUrl } from '../api/controller-url.ts'
+import { type Apis, controllerUrl } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
-import { pause } from './pause.ts'
 
 /** How a stream of events stands. */
 export interface StreamState {
@@ -98,4 +96,15 @@ async function* readOnce(
     signal.removeEventListener('abort', giveUp)
     giveUp()
   }
+}
+
+/** Waits, at most until `signal` is aborted. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }

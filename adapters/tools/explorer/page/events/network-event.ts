@@ -1,4 +1,5 @@
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
+import type { Apis } from '../api/apis.ts'
 
 /** The recent events, as the controller sends them. */
 export type Timeline = AnswerOf<PortcullisApi['GET /events']>['data']
@@ -99,4 +100,16 @@ export function isOfNothing(): boolean {
 /** Events that any of some concerns names. */
 export function isOfAny(...concerns: readonly Concern[]): Concern {
   return (event) => concerns.some((concerns) => concerns(event))
+}
+
+/** Reads recent events. Rejects when the controller refuses them. */
+export async function readTimeline({ portcullis }: Apis, signal: AbortSignal): Promise<Timeline> {
+  return (await portcullis.call('GET /events', { query: { limit: '1000' }, signal })).data
+}
+
+/** Reads an event of a stream; undefined for any other JSON. */
+export function readEvent(text: string): NetworkEvent | undefined {
+  const value: unknown = JSON.parse(text)
+  // The controller that served the page sends events in one form, in streams and in answers.
+  return typeof value === 'object' && value !== null && 'type' in value ? (value as NetworkEvent) : undefined
 }

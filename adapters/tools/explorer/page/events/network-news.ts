@@ -3,8 +3,7 @@ import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import { hasJustWritten, type OpenSession, session } from '../session/session.ts'
 import { followEvents, type StreamState } from './event-stream.ts'
-import type { NetworkEvent } from './network-event.ts'
-import { readEvent } from './read-timeline.ts'
+import { type NetworkEvent, readEvent } from './network-event.ts'
 
 /** News of the network: an event, that events are missing, or that the stream was away and everything may have changed. */
 export type News = NetworkEvent | 'cut' | 'again'

@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks'
 import { readList } from '../api/read-json.ts'
 import { useAnswer } from '../parts/use-answer.ts'
 import { plainly } from '../parts/words.ts'
-import { useApis } from '../session/use-apis.ts'
+import { useApis } from '../session/session.ts'
 
 /** The kinds whose entities members name by id. */
 const REFERENCES: Readonly<Record<string, string>> = {

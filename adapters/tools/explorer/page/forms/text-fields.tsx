@@ -1,7 +1,6 @@
 import { useEffect, useId, useState } from 'preact/hooks'
 import { hidesText, visible } from '../../../../../src/base/text.ts'
-import { instantOf, localText, zoneText } from '../parts/time-text.ts'
-import { plainly, wholeWord, wordsOf } from '../parts/words.ts'
+import { instantOf, localText, plainly, wholeWord, wordsOf, zoneText } from '../parts/words.ts'
 import type { FormSchema, Values } from './form-schemas.ts'
 
 export interface FieldProps {

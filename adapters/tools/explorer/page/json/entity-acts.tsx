@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { Values } from '../forms/form-schemas.ts'
 import { TokenFile } from '../manage/enrollment.tsx'
-import { ActionButton } from '../parts/action-button.tsx'
+import { ActionButton } from '../parts/action.tsx'
 import { Card } from '../parts/card.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
-import { may } from '../session/session.ts'
-import { useApis } from '../session/use-apis.ts'
+import { may, useApis } from '../session/session.ts'
 
 interface Props {
   readonly kind: string

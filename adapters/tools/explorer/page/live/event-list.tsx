@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { visibleLine } from '../../../../../src/base/text.ts'
 import { FieldChanges } from '../changes/field-changes.tsx'
 import { isLoss, type NetworkEvent, sayingOf, topicOf } from '../events/network-event.ts'
 import { hrefOf } from '../navigation/place.ts'
-import { foldRuns, type Run } from '../parts/fold-runs.ts'
-import { numberText } from '../parts/number-text.ts'
-import { Time } from '../parts/time.tsx'
-import { EventSentence } from './event-sentence.tsx'
+import { EntityLink, Time } from '../parts/entity-link.tsx'
+import { foldRuns, type Run } from '../parts/fold.ts'
+import { numberText } from '../parts/words.ts'
 import type { RecordOf } from './use-records.ts'
 
 /** As many lines are listed; the timeline above goes back further. */
@@ -68,5 +68,41 @@ function Line({ event, recordOf, children }: LineProps) {
         {record && <FieldChanges entry={record} isBrief />}
       </div>
     </li>
+  )
+}
+
+/** An event as a sentence in which everything that has a name leads to its page. */
+export function EventSentence({ event }: { event: NetworkEvent }) {
+  const { text, identity, service, router, author, entity, facts } = event
+  const named = [
+    { kind: 'identities', of: author },
+    { kind: 'identities', of: identity },
+    { kind: 'services', of: service },
+    { kind: 'edge-routers', of: router },
+    { kind: String(facts.kind), of: entity },
+  ]
+  const parts: (string | { readonly kind: string; readonly id: string; readonly name: string })[] = [text]
+  for (const { kind, of } of named) {
+    if (!of) continue
+    const shown = visibleLine(of.name ?? of.id)
+    // The rest of the sentence, so that a name that contains another name stays whole.
+    const place = parts.findIndex((part) => typeof part === 'string' && part.includes(shown))
+    const part = parts[place]
+    if (typeof part !== 'string') continue
+    const at = part.lastIndexOf(shown)
+    parts.splice(
+      place,
+      1,
+      part.slice(0, at),
+      { kind, id: of.id, name: of.name ?? of.id },
+      part.slice(at + shown.length),
+    )
+  }
+  return (
+    <>
+      {parts.map((part, place) =>
+        typeof part === 'string' ? part : <EntityLink key={`${part.kind} ${place}`} {...part} />,
+      )}
+    </>
   )
 }

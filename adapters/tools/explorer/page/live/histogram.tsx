@@ -1,5 +1,5 @@
 import { type NetworkEvent, topicOf } from '../events/network-event.ts'
-import { timeText } from '../parts/time-text.ts'
+import { timeText } from '../parts/words.ts'
 
 const BARS = 60
 const BAR = { width: 10, gap: 2, height: 56 } as const

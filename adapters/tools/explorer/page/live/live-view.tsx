@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks'
-import { isBookkeeping, TOPICS, type Topic, topicOf } from '../events/network-event.ts'
-import { timeText, zoneText } from '../parts/time-text.ts'
-import { Toggle } from '../parts/toggle.tsx'
-import { useApis } from '../session/use-apis.ts'
+import { Trail } from '../changes/trail.tsx'
+import { isBookkeeping, isOfNothing, TOPICS, type Topic, topicOf } from '../events/network-event.ts'
+import { Card } from '../parts/card.tsx'
+import { Toggle } from '../parts/fields.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
+import { timeText, zoneText } from '../parts/words.ts'
+import { useApis } from '../session/session.ts'
 import { TrafficNow } from '../traffic/traffic-now.tsx'
-import { Earlier } from './earlier.tsx'
 import { EventList } from './event-list.tsx'
 import { Histogram } from './histogram.tsx'
 import { type LiveEvents, useEvents } from './use-events.ts'
@@ -83,4 +85,40 @@ function stateText({ isOpen, problem, heardAt }: LiveEvents): string {
   return heardAt === undefined
     ? 'not connected, trying again'
     : `not heard from since ${timeText(heardAt)}, trying again`
+}
+
+const PAGE_SIZE = 20
+
+/** Events that the controller no longer remembers, from the audit trail, which survives a restart. */
+function Earlier({ before }: { before: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <Card title="Before that">
+      {isOpen ? (
+        <EarlierRecords before={before} />
+      ) : (
+        <button type="button" onClick={() => setOpen(true)}>
+          Read the audit trail
+        </button>
+      )}
+    </Card>
+  )
+}
+
+function EarlierRecords({ before }: { before: string }) {
+  const apis = useApis()
+  const [place, setPlace] = useState<string>()
+  const answer = useAnswer(
+    async (signal) => {
+      const query = {
+        filter: `at < datetime(${before})`,
+        limit: PAGE_SIZE,
+        ...(place !== undefined && { before: place }),
+      }
+      return (await apis.portcullis.call('GET /audit', { query, signal })).data
+    },
+    [apis, before, place],
+    isOfNothing,
+  )
+  return <Trail answer={answer} empty="Nothing is kept of before." onEarlier={setPlace} />
 }

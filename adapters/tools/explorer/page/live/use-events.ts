@@ -2,11 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
-import { FIRST_WAIT_MS, LONGEST_WAIT_MS, type StreamState } from '../events/event-stream.ts'
-import type { NetworkEvent } from '../events/network-event.ts'
+import { FIRST_WAIT_MS, LONGEST_WAIT_MS, pause, type StreamState } from '../events/event-stream.ts'
+import { type NetworkEvent, readTimeline } from '../events/network-event.ts'
 import { liveState, onNews } from '../events/network-news.ts'
-import { pause } from '../events/pause.ts'
-import { readTimeline } from '../events/read-timeline.ts'
 
 /** How many events a page keeps. */
 const MOST_KEPT = 3000

@@ -1,13 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { ManagementApi, RequestOf } from '../../../../../src/client/index.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
+import { ActionProblem, useAction } from '../parts/action.tsx'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
-import { Choice } from '../parts/choice.tsx'
-import { TextInput } from '../parts/text-input.tsx'
-import { Toggle } from '../parts/toggle.tsx'
-import { useAction } from '../parts/use-action.ts'
-import { useApis } from '../session/use-apis.ts'
+import { Choice, TextInput, Toggle } from '../parts/fields.tsx'
+import { useApis } from '../session/session.ts'
 import { endIn, LifetimeField, USUAL_HOURS } from './enrollment.tsx'
 
 type Invitation = NonNullable<RequestOf<ManagementApi['POST /enrollments']>['body']>

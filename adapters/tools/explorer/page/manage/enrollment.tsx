@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
-import { ActionButton } from '../parts/action-button.tsx'
-import { Choice } from '../parts/choice.tsx'
+import { ActionButton } from '../parts/action.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Choice } from '../parts/fields.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
-import { untilText } from '../parts/time-text.ts'
-import { may } from '../session/session.ts'
-import { useApis } from '../session/use-apis.ts'
+import { untilText } from '../parts/words.ts'
+import { may, useApis } from '../session/session.ts'
 
 export type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
 

@@ -2,17 +2,24 @@ import type { Apis } from '../api/apis.ts'
 import { deleteOf, readJson, rowOf } from '../api/read-json.ts'
 import { isOfAny, isOfIdentity, isOfNetwork } from '../events/network-event.ts'
 import { go, hrefOf } from '../navigation/place.ts'
-import { ActionButton } from '../parts/action-button.tsx'
-import { hrefOfEntity } from '../parts/entity-link.tsx'
+import { ActionButton } from '../parts/action.tsx'
+import { hrefOfEntity, Name } from '../parts/entity-link.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
-import { may } from '../session/session.ts'
-import { useApis } from '../session/use-apis.ts'
+import { kindName } from '../parts/words.ts'
+import { may, useApis } from '../session/session.ts'
 import { withDetails } from '../table/identity-details.ts'
 import { tableOf } from '../table/table-kinds.ts'
 import { tableMembers } from '../table/table-place.ts'
-import { IdentityActs } from './identity-acts.tsx'
-import { type ManagedKind, permissionOf } from './kinds.ts'
-import { PanelTitle } from './panel-title.tsx'
+import { Enrollment, type Identity } from './enrollment.tsx'
+
+/** The kinds of entities with a table and a panel here; all kinds have theirs in Set up. */
+export const MANAGED_KINDS = ['identities', 'services', 'service-policies', 'posture-checks'] as const
+export type ManagedKind = (typeof MANAGED_KINDS)[number]
+
+/** A kind as permissions name it. */
+export function permissionOf(kind: ManagedKind): string {
+  return kindName(kind).replaceAll(' ', '-')
+}
 
 interface Props {
   readonly kind: ManagedKind
@@ -84,4 +91,58 @@ async function readPanel(apis: Apis, kind: ManagedKind, id: string, signal: Abor
   const { data } = await apis.management.call('GET /identities/{id}', { params: { id }, signal })
   const [row] = await withDetails(apis, [rowOf(data)], Object.keys(tableOf(kind).columns), signal)
   return { row, identity: data }
+}
+
+/** The name of an entity, and the button that closes its panel. */
+export function PanelTitle({ kind, name }: { kind: ManagedKind; name: string }) {
+  return (
+    <div class="panel-head">
+      <h2>
+        <Name of={name} />
+      </h2>
+      <a class="button quiet" aria-label="Close" href={hrefOf('manage', { kind, ...tableMembers() })}>
+        ✕
+      </a>
+    </div>
+  )
+}
+
+/** Whether an identity may log in, its second factor, and its invitation to enroll. */
+function IdentityActs({ identity, onDone }: { readonly identity: Identity; readonly onDone: () => void }) {
+  const { management } = useApis()
+  const params = { id: identity.id }
+  return (
+    <>
+      {may('identity', 'update') && (
+        <div class="actions">
+          {identity.disabled ? (
+            <ActionButton
+              label="Enable"
+              done="Enabled."
+              act={() => management.call('POST /identities/{id}/enable', { params })}
+              onDone={onDone}
+            />
+          ) : (
+            <ActionButton
+              label="Disable"
+              question="End its sessions and let it in no more?"
+              done="Disabled."
+              act={() => management.call('POST /identities/{id}/disable', { params, body: { durationMinutes: 0 } })}
+              onDone={onDone}
+            />
+          )}
+          {identity.isMfaEnabled && (
+            <ActionButton
+              label="Reset second factor"
+              question="Take its second factor away?"
+              done="The second factor is taken away."
+              act={() => management.call('DELETE /identities/{id}/mfa', { params })}
+              onDone={onDone}
+            />
+          )}
+        </div>
+      )}
+      <Enrollment identity={identity} onChange={onDone} />
+    </>
+  )
 }

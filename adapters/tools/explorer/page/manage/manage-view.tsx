@@ -1,13 +1,10 @@
 import { useState } from 'preact/hooks'
 import { go, hrefOf, place } from '../navigation/place.ts'
-import { kindName, pluralName } from '../parts/kind-names.ts'
-import { wordsOf } from '../parts/words.ts'
+import { kindName, pluralName, wordsOf } from '../parts/words.ts'
 import { may, mayRead } from '../session/session.ts'
 import { EntityTable } from '../table/entity-table.tsx'
 import { CreateIdentity } from './create-identity.tsx'
-import { EntityPanel } from './entity-panel.tsx'
-import { MANAGED_KINDS, type ManagedKind, permissionOf } from './kinds.ts'
-import { PanelTitle } from './panel-title.tsx'
+import { EntityPanel, MANAGED_KINDS, type ManagedKind, PanelTitle, permissionOf } from './entity-panel.tsx'
 
 /** Identities, services, policies and checks: found, created, and the common things done to them. */
 export function ManageView() {

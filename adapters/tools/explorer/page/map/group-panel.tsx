@@ -1,10 +1,7 @@
 import { hrefOf } from '../navigation/place.ts'
-import { AttributeLink } from '../parts/attribute-link.tsx'
-import { EntityLink, hrefOfEntity } from '../parts/entity-link.tsx'
-import { Joined } from '../parts/joined.tsx'
-import { Name } from '../parts/name.tsx'
-import { numberText } from '../parts/number-text.ts'
-import { ScopeMembers } from '../parts/scope-members.tsx'
+import { AttributeLink, EntityLink, hrefOfEntity, Joined, Name } from '../parts/entity-link.tsx'
+import { ScopeMembers } from '../parts/found-list.tsx'
+import { numberText } from '../parts/words.ts'
 import type { Choice } from './map-drawing.tsx'
 import { linksOf, type ShownMap, shareText } from './read-map.ts'
 

@@ -1,6 +1,6 @@
 import { stay } from '../navigation/place.ts'
-import { Choice } from '../parts/choice.tsx'
-import { numberText } from '../parts/number-text.ts'
+import { Choice } from '../parts/fields.tsx'
+import { numberText } from '../parts/words.ts'
 import { type MapProperty, type ShownMap, SIDES, type Side } from './read-map.ts'
 
 interface Props {

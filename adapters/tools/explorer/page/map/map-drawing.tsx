@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'preact/hooks'
 import { grouped } from '../../../../../src/base/collections.ts'
 import { visibleLine } from '../../../../../src/base/text.ts'
-import { numberText } from '../parts/number-text.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
+import { numberText } from '../parts/words.ts'
 import {
   type ColumnName,
   isSame,

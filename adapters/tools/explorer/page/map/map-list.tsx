@@ -1,5 +1,5 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
-import { numberText } from '../parts/number-text.ts'
+import { numberText } from '../parts/words.ts'
 import type { MapProps } from './map-drawing.tsx'
 import { linksOf, type MapGroup, type MapLink, type ShownMap, SIDES, type Side, shareText } from './read-map.ts'
 

@@ -2,7 +2,7 @@ import { go, hrefOf } from '../navigation/place.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
-import { useApis } from '../session/use-apis.ts'
+import { useApis } from '../session/session.ts'
 import { MapDrawing } from './map-drawing.tsx'
 import { isEmptyMap, readMap } from './read-map.ts'
 

@@ -1,6 +1,6 @@
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
-import { numberText } from '../parts/number-text.ts'
+import { numberText } from '../parts/words.ts'
 
 /** Access to dial or bind, between entities or few groups of them. */
 export type AccessMap = AnswerOf<PortcullisApi['GET /access-map']>['data']

@@ -1,11 +1,8 @@
 import type { Apis } from '../api/apis.ts'
-import type { Options } from '../api/search.ts'
-import { MOST_OF_A_KIND } from '../api/search.ts'
-import { useApis } from '../session/use-apis.ts'
+import { useApis } from '../session/session.ts'
 import { attributeChip, type Chip } from './chip.ts'
-import { ChipList } from './chip-list.tsx'
-import { Combobox } from './combobox.tsx'
-import { Name } from './name.tsx'
+import { Combobox, MOST_OF_A_KIND, type Options } from './combobox.tsx'
+import { Name } from './entity-link.tsx'
 
 interface Props {
   readonly label: string
@@ -79,4 +76,28 @@ async function searchChips(
     ...entities.map(({ id, name }) => ({ value: `@${id}`, name: `@${name}` })),
   ]
   return { options, isPartial }
+}
+
+interface ListProps {
+  readonly label: string
+  readonly chips: readonly { readonly value: string; readonly name: string; readonly isWrong?: boolean }[]
+  /** The words of the button that takes a chip away. */
+  readonly take: (name: string) => string
+  readonly onTake: (place: number) => void
+}
+
+/** Entries of a list as chips, each with a button that takes it away. */
+export function ChipList({ label, chips, take, onTake }: ListProps) {
+  return (
+    <ul class="chips" aria-label={label}>
+      {chips.map(({ value, name, isWrong }, place) => (
+        <li key={value} class={isWrong ? 'chip chip-wrong' : 'chip'}>
+          <Name of={name} />
+          <button type="button" aria-label={take(name)} onClick={() => onTake(place)}>
+            ✕
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { announce } from './announcements.ts'
+import { announce } from './action.tsx'
 
 /** Copies a text. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {

@@ -154,3 +154,16 @@ function textOf({ data }: Known<unknown>): string {
 function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
   return some.length === others.length && some.every((one, place) => Object.is(one, others[place]))
 }
+
+/** The pause in typing after which the user waits for an answer, in milliseconds. */
+const TYPING_MS = 150
+
+/** A value that changes while the user types, as soon as it has stayed the same for a moment. */
+export function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}

@@ -1,5 +1,97 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
-import { timeText } from './time-text.ts'
+
+/** The kinds of entities that tables and forms show: those of the management API, and webhooks. */
+export const COLLECTIONS = [
+  'identities',
+  'services',
+  'service-policies',
+  'posture-checks',
+  'edge-routers',
+  'edge-router-policies',
+  'service-edge-router-policies',
+  'transit-routers',
+  'terminators',
+  'configs',
+  'config-types',
+  'sessions',
+  'api-sessions',
+  'auth-policies',
+  'authenticators',
+  'external-jwt-signers',
+  'cas',
+  'enrollments',
+  'revocations',
+  'controllers',
+  'webhooks',
+] as const
+
+/** Kinds of entities in words, in the singular. */
+export const KIND_NAMES: Readonly<Record<string, string>> = {
+  identities: 'identity',
+  services: 'service',
+  'edge-routers': 'edge router',
+  'transit-routers': 'transit router',
+  'service-policies': 'service policy',
+  'edge-router-policies': 'edge router policy',
+  'service-edge-router-policies': 'service edge router policy',
+  'posture-checks': 'posture check',
+  configs: 'config',
+  authenticators: 'authenticator',
+  cas: 'certificate authority',
+  'external-jwt-signers': 'external JWT signer',
+  'api-sessions': 'API session',
+}
+
+/** A kind in words, in the singular, also for kinds without a page. */
+export function kindName(kind: string): string {
+  return KIND_NAMES[kind] ?? kind.replaceAll('-', ' ').replace(/ies$/, 'y').replace(/s$/, '')
+}
+
+/** A kind in words, in the number of `count`. */
+export function pluralName(kind: string, count: number): string {
+  const name = kindName(kind)
+  if (count === 1) return name
+  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`
+}
+
+/** Some entities of a kind in words: `3 edge routers`. */
+export function countedName(kind: string, count: number): string {
+  return `${numberText(count)} ${pluralName(kind, count)}`
+}
+
+/** The kinds that role lists select, by the members that hold the lists. */
+export const SELECTED_BY: Readonly<Record<string, string>> = {
+  identityRoles: 'identities',
+  serviceRoles: 'services',
+  edgeRouterRoles: 'edge-routers',
+  postureCheckRoles: 'posture-checks',
+}
+
+const NUMBER = new Intl.NumberFormat()
+
+/** A number as the reader's locale writes it. */
+export function numberText(count: number): string {
+  return NUMBER.format(count)
+}
+
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+
+/** A number of bytes in the largest unit that it fills: `1.2 MB`. */
+export function bytesText(bytes: number): string {
+  const place = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3))
+  const style = { style: 'unit', unit: UNITS[place] ?? 'byte', unitDisplay: 'short', maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(undefined, style).format(bytes / 1000 ** place)
+}
+
+/** Bytes a second: `1.2 MB/s`; a dash where nothing flows. */
+export function rateText(bytesPerSecond: number): string {
+  return bytesPerSecond === 0 ? '–' : `${bytesText(Math.round(bytesPerSecond))}/s`
+}
+
+/** A latency in milliseconds; a dash where it is not measured. */
+export function latencyText(ms: number | null): string {
+  return ms === null ? '–' : `${numberText(Math.round(ms * 10) / 10)} ms`
+}
 
 const ACRONYMS = /\b(ca|jwks|jwt|mac|mfa|oidc|os|ott|pem|sdk|totp|url)\b/gi
 
@@ -64,4 +156,59 @@ function wordsOfValue(field: string, value: unknown): string {
     ([name, one]) => `${wordsOf(name).toLowerCase()} ${wordsOfValue(name, one)}`,
   )
   return members.join(', ') || 'nothing'
+}
+
+const INSTANT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const DISTANCE = new Intl.RelativeTimeFormat(undefined, { numeric: 'always' })
+
+const TIME_UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const
+
+/** An instant in the time zone of the reader; without the date where it is of today. */
+export function timeText(instant: string): string {
+  const date = new Date(instant)
+  return date.toDateString() === new Date().toDateString() ? TIME.format(date) : INSTANT.format(date)
+}
+
+const WHOLE_INSTANT = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
+
+/** An instant with its date, in the time zone of the reader, which it names. */
+export function wholeText(instant: string): string {
+  return WHOLE_INSTANT.format(new Date(instant))
+}
+
+/** An instant with its distance from now, as `12:40:10 (in 32 minutes)`. */
+export function untilText(instant: string): string {
+  return `${timeText(instant)} (${distanceText(instant)})`
+}
+
+/** The distance of an instant from now, as `in 12 days`. */
+export function distanceText(instant: string): string {
+  const distance = Date.parse(instant) - Date.now()
+  const [unit, size] = TIME_UNITS.find(([, milliseconds]) => Math.abs(distance) >= milliseconds) ?? ['second', 1000]
+  return DISTANCE.format(Math.round(distance / size), unit)
+}
+
+/** An instant as a field for the reader's time has it; empty for any other value. */
+export function localText(instant: unknown): string {
+  const date = new Date(typeof instant === 'string' ? instant : NaN)
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
+  return Number.isNaN(local.getTime()) ? '' : local.toISOString().replace(/(:00)?(\.000)?Z$/, '')
+}
+
+/** The instant of a field for the reader's time, RFC 3339; undefined while the field has none. */
+export function instantOf(text: string): string | undefined {
+  const date = new Date(text)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+}
+
+/** The time zone in which an instant is shown, now unless given, as `GMT+1`. */
+export function zoneText(instant = new Date().toISOString()): string {
+  const parts = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' }).formatToParts(new Date(instant))
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }

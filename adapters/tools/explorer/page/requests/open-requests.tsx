@@ -1,15 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { AccessRequest } from '../../../../../src/client/index.ts'
 import { isOfKind } from '../events/network-event.ts'
-import { ActionProblem } from '../parts/action-problem.tsx'
+import { ActionProblem, useAction } from '../parts/action.tsx'
 import { Card } from '../parts/card.tsx'
-import { EntityLink } from '../parts/entity-link.tsx'
-import { Name } from '../parts/name.tsx'
-import { Time } from '../parts/time.tsx'
-import { useAction } from '../parts/use-action.ts'
+import { EntityLink, Name, Time } from '../parts/entity-link.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
-import { may } from '../session/session.ts'
-import { useApis } from '../session/use-apis.ts'
+import { may, useApis } from '../session/session.ts'
 
 const MOST_SHOWN = 20
 const IS_OF_REQUESTS = isOfKind('access-requests')

@@ -1,4 +1,4 @@
-import { controllerUrl } from '../api/controller-url.ts'
+import { controllerUrl } from '../api/apis.ts'
 import { memberOf } from '../api/read-json.ts'
 
 /** The credential of the requests of a session. */

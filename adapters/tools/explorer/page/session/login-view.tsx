@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../../../../src/client/index.ts'
+import { apisThrough } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import { isBackFromProvider, leaveForProvider, returnFromProvider } from './openid.ts'
-import { logInByPassword, type SecondFactor } from './password.ts'
-import { farewell } from './session.ts'
+import { apisBy, farewell, openSession } from './session.ts'
 
 /** The login: a password, then a one-time code where it is due; or the OpenID provider. */
 export function LoginView() {
@@ -122,4 +122,27 @@ function loginProblem(error: unknown): string {
 function textOf(form: FormData, name: string): string {
   const value = form.get(name)
   return typeof value === 'string' ? value : ''
+}
+
+/** The second factor that a login still needs: a one-time code that `pass` takes. */
+export interface SecondFactor {
+  readonly pass: (code: string) => Promise<void>
+}
+
+/** Logs in by password; answers the factor that is still due. Rejects with `ApiError`. */
+async function logInByPassword(username: string, password: string): Promise<SecondFactor | undefined> {
+  const login = { query: { method: 'password' as const }, body: { username, password } }
+  const unsigned = apisThrough((request) => fetch(new Request(request, { credentials: 'omit', cache: 'no-store' })))
+  const { data } = await unsigned.management.call('POST /authenticate', login)
+  const credential = { kind: 'session' as const, token: data.token }
+  if (data.authQueries.length === 0) {
+    await openSession(credential)
+    return undefined
+  }
+  return {
+    pass: async (code) => {
+      await apisBy(credential).management.call('POST /authenticate/mfa', { body: { code } })
+      await openSession(credential)
+    },
+  }
 }

@@ -1,4 +1,4 @@
-import { controllerUrl } from '../api/controller-url.ts'
+import { controllerUrl } from '../api/apis.ts'
 import { byOneTab, type Credential, heldCredential, keepCredential } from './credential.ts'
 
 /** The page as a client of the provider. */

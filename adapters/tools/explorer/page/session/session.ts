@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals'
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
 import { type Apis, apisThrough } from '../api/apis.ts'
 import { isPassing } from '../api/problem-text.ts'
 import {
@@ -142,4 +144,40 @@ function leave(reason: string): void {
 /** A refused operation has status 401 too; only a look at the session shows the reason. */
 function saysThatSessionEnded({ status, headers }: Response): boolean {
   return status === 401 && /error="(invalid|expired|missing)"/.test(headers.get('www-authenticate') ?? '')
+}
+
+/** The APIs of the open session, for everything that is shown in it. */
+export const SessionApis = createContext<Apis | undefined>(undefined)
+
+/** The APIs of the session in which a component is shown. */
+export function useApis(): Apis {
+  const apis = useContext(SessionApis)
+  if (apis === undefined) throw new Error('Nothing of the network is shown without a session.')
+  return apis
+}
+
+const ACCESS = ['service-policy', 'identity', 'service']
+
+/** The kinds of entities that the user of a view must be allowed to read, as permissions name them; any kind for `[]`. */
+const READS: Readonly<Record<string, readonly string[]>> = {
+  start: [],
+  graph: ACCESS,
+  why: [...ACCESS, 'posture-check', 'router'],
+  'what-if': ACCESS,
+  live: [],
+  changes: [],
+  manage: [],
+  json: [],
+}
+
+/** The permissions without which the logged in user sees nothing in a view, in words; undefined where none is missing. */
+export function lackedBy(view: string): string | undefined {
+  const reads = READS[view]
+  const { isAdmin = false, permissions = [] } = session.value ?? {}
+  if (reads === undefined || isAdmin) return undefined
+  if (reads.length === 0) return permissions.length > 0 ? undefined : 'any permission, and you have none'
+  const missing = reads.filter((kind) => !mayRead(kind)).map((kind) => `${kind}.read`)
+  return missing.length === 0
+    ? undefined
+    : `the ${missing.length === 1 ? 'permission' : 'permissions'} ${missing.join(', ')}`
 }

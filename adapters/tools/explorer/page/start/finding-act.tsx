@@ -2,9 +2,8 @@ import type { Apis } from '../api/apis.ts'
 import { policyFormLink } from '../forms/form-link.ts'
 import { invite, USUAL_HOURS } from '../manage/enrollment.tsx'
 import { hrefOf } from '../navigation/place.ts'
-import { ActionButton } from '../parts/action-button.tsx'
-import { may, session } from '../session/session.ts'
-import { useApis } from '../session/use-apis.ts'
+import { ActionButton } from '../parts/action.tsx'
+import { may, session, useApis } from '../session/session.ts'
 import type { FindingKind, Findings } from './finding-words.ts'
 
 type Entity = Findings[number]['entities'][number]

@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { Choice } from '../parts/choice.tsx'
-import { Toggle } from '../parts/toggle.tsx'
+import { Choice, Toggle } from '../parts/fields.tsx'
 import type { TableKind } from './table-kinds.ts'
 import { showPart, type TablePlace } from './table-place.ts'
 

@@ -1,8 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { memberOf, type Row } from '../api/read-json.ts'
-import { type Role, RoleLinks } from '../parts/attribute-link.tsx'
-import { EntityLink } from '../parts/entity-link.tsx'
-import { Time } from '../parts/time.tsx'
+import { EntityLink, type Role, RoleLinks, Time } from '../parts/entity-link.tsx'
 import { valueText } from '../parts/words.ts'
 
 /** A column of a table. */

@@ -1,5 +1,5 @@
 import type { Row } from '../api/read-json.ts'
-import { timeText } from '../parts/time-text.ts'
+import { timeText } from '../parts/words.ts'
 import { type Column, entity, instant, member, memberAt, roles, state } from './columns.tsx'
 import type { FilterKey, FilterKeys } from './filter-terms.ts'
 import { certificateEnd, lastSession } from './identity-details.ts'

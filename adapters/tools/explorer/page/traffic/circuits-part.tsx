@@ -1,16 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
-import { ActionButton } from '../parts/action-button.tsx'
-import { EntityLink } from '../parts/entity-link.tsx'
-import { Joined } from '../parts/joined.tsx'
+import { ActionButton } from '../parts/action.tsx'
+import { EntityLink, Joined, Time } from '../parts/entity-link.tsx'
+import { Pager } from '../parts/found-list.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { bytesText, latencyText, numberText, rateText } from '../parts/number-text.ts'
-import { Pager } from '../parts/pager.tsx'
 import { type PlainColumn, PlainTable } from '../parts/plain-table.tsx'
-import { Spark } from '../parts/spark.tsx'
-import { Time } from '../parts/time.tsx'
-import { may } from '../session/session.ts'
-import { useApis } from '../session/use-apis.ts'
+import { bytesText, latencyText, numberText, rateText } from '../parts/words.ts'
+import { may, useApis } from '../session/session.ts'
 import { type Traffic, type TrafficOf, useTraffic } from './use-traffic.ts'
 
 type Circuit = Traffic['circuits'][number]
@@ -109,4 +105,21 @@ function columnsFor(apis: Apis, onCut: () => void): readonly PlainColumn<Circuit
       ),
     },
   ]
+}
+
+const SIZE = { width: 96, height: 22 } as const
+
+/** A small line of numbers over time, the earliest first. Its words say the same to readers who do not see it. */
+export function Spark({ values, label }: { values: readonly number[]; label: string }) {
+  const most = Math.max(...values, 1)
+  const x = (place: number) => (place / Math.max(values.length - 1, 1)) * SIZE.width
+  const y = (value: number) => SIZE.height - 2 - (value / most) * (SIZE.height - 4)
+  const line = values.map((value, place) => `${place === 0 ? 'M' : 'L'}${x(place).toFixed(1)} ${y(value).toFixed(1)}`)
+  return (
+    <svg class="spark" viewBox={`0 0 ${SIZE.width} ${SIZE.height}`} role="img" aria-label={label}>
+      <title>{label}</title>
+      <path class="spark-area" d={`${line.join('')}L${SIZE.width} ${SIZE.height}L0 ${SIZE.height}Z`} />
+      <path class="spark-line" d={line.join('')} />
+    </svg>
+  )
 }

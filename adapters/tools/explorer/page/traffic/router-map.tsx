@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks'
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { Card } from '../parts/card.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
-import { countedName } from '../parts/kind-names.ts'
-import { latencyText, numberText, rateText } from '../parts/number-text.ts'
+import { countedName, latencyText, numberText, rateText } from '../parts/words.ts'
 import type { Traffic } from './use-traffic.ts'
 
 type Link = Traffic['links'][number]

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
-import { numberText } from '../parts/number-text.ts'
+import { numberText } from '../parts/words.ts'
 import type { Traffic } from './use-traffic.ts'
 
 type Flow = Traffic['flows'][number]

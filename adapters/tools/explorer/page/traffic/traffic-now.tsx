@@ -1,14 +1,10 @@
-import { AndMore } from '../parts/and-more.tsx'
 import { Card } from '../parts/card.tsx'
-import { EntityLink } from '../parts/entity-link.tsx'
+import { EntityLink, Joined } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
-import { numberText, rateText } from '../parts/number-text.ts'
 import { PlainTable } from '../parts/plain-table.tsx'
-import { Spark } from '../parts/spark.tsx'
 import { useIsNarrow } from '../parts/use-narrow.ts'
-import { CircuitsPart, HISTORY } from './circuits-part.tsx'
-import { FlowList } from './flow-list.tsx'
-import { LinksPart } from './links-part.tsx'
+import { countedName, latencyText, numberText, rateText } from '../parts/words.ts'
+import { CircuitsPart, HISTORY, Spark } from './circuits-part.tsx'
 import { RouterMap } from './router-map.tsx'
 import { MOST_IN_COLUMN, TrafficDrawing } from './traffic-drawing.tsx'
 import { type Traffic, useTraffic } from './use-traffic.ts'
@@ -108,4 +104,70 @@ function Routers({ traffic: { routers, counts } }: { traffic: Traffic }) {
       <AndMore all={counts.routers} shown={MOST_LISTED} />
     </Card>
   )
+}
+
+const MOST_LINKS = 20
+
+/** The links between routers, the most used first, with their numbers. */
+export function LinksPart({ traffic: { links, counts } }: { traffic: Traffic }) {
+  return (
+    <Card title="Links">
+      {links.length === 0 && <p class="muted">None between routers of this controller.</p>}
+      {links.length > 0 && (
+        <PlainTable
+          rows={links.slice(0, MOST_LINKS)}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Between',
+              cell: ({ source, target, isDown }) => (
+                <>
+                  <EntityLink kind="edge-routers" {...source} /> – <EntityLink kind="edge-routers" {...target} />
+                  {isDown && <span class="loss"> out of use</span>}
+                </>
+              ),
+            },
+            { title: 'Latency', as: 'number', cell: ({ latencyMs }) => latencyText(latencyMs) },
+            { title: 'Circuits', as: 'number', cell: ({ circuits }) => numberText(circuits) },
+            { title: 'Rate', as: 'number', cell: ({ bytesPerSecond }) => rateText(bytesPerSecond) },
+          ]}
+        />
+      )}
+      <AndMore all={counts.links} shown={MOST_LINKS} />
+    </Card>
+  )
+}
+
+/** As many of them as a drawing has boxes in a column, times the columns. */
+const MOST_FLOWS = 36
+
+/**
+ * The present traffic between identities and services as a list, for windows that are too narrow for the drawing: the most circuits first.
+ */
+function FlowList({ traffic: { flows } }: { traffic: Traffic }) {
+  const busiest = flows.toSorted((a, b) => b.circuits - a.circuits)
+  return (
+    <>
+      <ul class="links" aria-label="Who talks to whom now">
+        {busiest.slice(0, MOST_FLOWS).map(({ identity, service, routers, circuits }) => (
+          <li key={`${identity.id} ${service.id} ${routers.map(({ id }) => id)}`}>
+            <EntityLink kind="identities" id={identity.id} name={identity.name ?? identity.id} /> →{' '}
+            <EntityLink kind="services" id={service.id} name={service.name ?? service.id} />
+            <p class="by">
+              {countedName('circuits', circuits)}
+              {routers.length > 0 && ' over '}
+              <Joined of={routers}>{(router) => <EntityLink kind="edge-routers" {...router} />}</Joined>
+            </p>
+          </li>
+        ))}
+      </ul>
+      {flows.length === 0 && <p class="muted">No traffic flows.</p>}
+      <AndMore all={flows.length} shown={MOST_FLOWS} />
+    </>
+  )
+}
+
+/** The number of further entries, below a list that shows the first entries; nothing when the list is complete. */
+function AndMore({ all, shown }: { all: number; shown: number }) {
+  return all > shown ? <p class="muted">and {numberText(all - shown)} more</p> : null
 }

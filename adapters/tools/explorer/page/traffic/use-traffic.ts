@@ -1,8 +1,8 @@
+import { useEffect, useState } from 'preact/hooks'
 import type { AnswerOf, PortcullisApi } from '../../../../../src/client/index.ts'
 import { isOfTraffic } from '../events/network-event.ts'
 import { useAnswer } from '../parts/use-answer.ts'
-import { useEvery } from '../parts/use-every.ts'
-import { useApis } from '../session/use-apis.ts'
+import { useApis } from '../session/session.ts'
 
 /** Routers, links and circuits as they are now. */
 export type Traffic = AnswerOf<PortcullisApi['GET /traffic']>['data']
@@ -26,4 +26,16 @@ export function useTraffic(of: TrafficOf = {}, limit = 1, cursor?: string, versi
     [portcullis, JSON.stringify(query), version, useEvery(READ_EVERY_MS)],
     isOfTraffic,
   )
+}
+
+/** Counts up at intervals while the page is in sight: for answers that change without an event. */
+function useEvery(ms: number): number {
+  const [count, setCount] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) setCount((before) => before + 1)
+    }, ms)
+    return () => clearInterval(timer)
+  }, [ms])
+  return count
 }

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
-import { controllerUrl } from '../api/controller-url.ts'
+import { controllerUrl } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { useApis } from '../session/use-apis.ts'
-import { type Change, isWhole } from './change.ts'
-import { curlOf } from './curl.ts'
+import { useApis } from '../session/session.ts'
+import { type Change, curlOf, isWhole } from './change.ts'
 
 /** The changes as text, to be made in another way: in a model file, or from a shell. */
 export function CopyAs({ changes }: { changes: readonly Change[] }) {

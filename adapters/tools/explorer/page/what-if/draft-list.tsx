@@ -1,10 +1,10 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
-import { countedName } from '../parts/kind-names.ts'
-import type { Change } from './change.ts'
+import { Choice, TextInput } from '../parts/fields.tsx'
+import { countedName } from '../parts/words.ts'
+import type { Change, PolicyDraft } from './change.ts'
 import { amendPolicy, drop, keyOf, put } from './draft.ts'
-import { PolicyFields } from './policy-fields.tsx'
 
 /** The tried changes, each as a form that tries during the edit. */
 export function DraftList({ changes }: { changes: readonly Change[] }) {
@@ -71,4 +71,52 @@ function titleOf(change: Change): string {
   const name = visibleLine(change.name)
   if (change.kind === 'service-policies') return `Service policy ${name}`
   return `${change.kind === 'identities' ? 'Identity' : 'Service'} ${name}`
+}
+
+const LISTS = [
+  { member: 'identityRoles', label: 'Identity roles', kind: 'identities' },
+  { member: 'serviceRoles', label: 'Service roles', kind: 'services' },
+  { member: 'postureCheckRoles', label: 'Posture check roles', kind: 'posture-checks' },
+] as const
+
+interface Props {
+  readonly policy: PolicyDraft
+  /** Changes members of the policy in its latest state: fields may be answered one after another before they are drawn again. */
+  readonly onChange: (changed: Partial<PolicyDraft>) => void
+}
+
+/** The fields of a service policy: name, type, semantic, roles and posture checks. */
+function PolicyFields({ policy, onChange }: Props) {
+  return (
+    <div class="fields">
+      <TextInput label="Name" value={policy.name} required onChange={(name) => onChange({ name })} />
+      <div class="row">
+        <Choice
+          label="Type"
+          value={policy.type}
+          of={['Dial', 'Bind']}
+          onChange={(type) => onChange({ type: type === 'Bind' ? 'Bind' : 'Dial' })}
+        />
+        <Choice
+          label="Selects who has"
+          value={policy.semantic}
+          of={[
+            ['AnyOf', 'any of the attributes'],
+            ['AllOf', 'all of the attributes'],
+          ]}
+          onChange={(semantic) => onChange({ semantic: semantic === 'AllOf' ? 'AllOf' : 'AnyOf' })}
+        />
+      </div>
+      {LISTS.map(({ member, label, kind }) => (
+        <ChipsField
+          key={member}
+          label={label}
+          chips={policy[member]}
+          kind={kind}
+          of="roles"
+          onChange={(roles) => onChange({ [member]: roles })}
+        />
+      ))}
+    </div>
+  )
 }

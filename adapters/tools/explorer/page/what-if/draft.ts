@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals'
-import { controllerUrl } from '../api/controller-url.ts'
+import { controllerUrl } from '../api/apis.ts'
 import { place, stay } from '../navigation/place.ts'
 import { forgetAtLogOut, session } from '../session/session.ts'
 import type { Change, PolicyDraft } from './change.ts'

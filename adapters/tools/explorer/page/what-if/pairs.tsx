@@ -1,8 +1,8 @@
 import { hrefOf } from '../navigation/place.ts'
-import { foldPairs, type Pair } from '../parts/fold-pairs.ts'
-import { Names } from '../parts/names.tsx'
-import { numberText } from '../parts/number-text.ts'
+import { Names } from '../parts/entity-link.tsx'
+import { foldPairs, type Pair } from '../parts/fold.ts'
 import { PlainTable } from '../parts/plain-table.tsx'
+import { numberText } from '../parts/words.ts'
 
 /** The identities and services that would gain or lose access; those with the same change are one row. */
 export function Pairs({ pairs }: { pairs: readonly Pair[] }) {

@@ -1,8 +1,6 @@
-import type { Question } from '../api/explanation.ts'
-import { Choice } from '../parts/choice.tsx'
-import { TextInput } from '../parts/text-input.tsx'
-import { instantOf, zoneText } from '../parts/time-text.ts'
-import { Toggle } from '../parts/toggle.tsx'
+import type { Question } from '../api/apis.ts'
+import { Choice, TextInput, Toggle } from '../parts/fields.tsx'
+import { instantOf, zoneText } from '../parts/words.ts'
 
 /** The assumed report of an endpoint; empty texts for parts that it did not report. */
 export interface Facts {

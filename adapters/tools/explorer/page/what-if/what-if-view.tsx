@@ -1,5 +1,5 @@
 import { Problem } from '../parts/loaded.tsx'
-import { useApis } from '../session/use-apis.ts'
+import { useApis } from '../session/session.ts'
 import { Circumstances } from './circumstances.tsx'
 import { draft } from './draft.ts'
 import { DraftList } from './draft-list.tsx'

@@ -1,8 +1,7 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
-import type { Explanation } from '../api/explanation.ts'
+import type { Explanation } from '../api/apis.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
-import { COLUMN_NAMES, type PathNode, pathOf } from './path.ts'
-import { LIGHT_WORDS, PathList } from './path-list.tsx'
+import { COLUMN_NAMES, type Light, type PathNode, pathOf } from './path.ts'
 
 const BOX = { height: 44, gap: 10 } as const
 /** The width of the whole, and of the room between two columns. */
@@ -107,3 +106,41 @@ function spoken(nodes: readonly PathNode[]): string {
     .map(({ title, note, light }) => `${visibleLine(title)}${note && `, ${note}`}: ${LIGHT_WORDS[light]}`)
     .join('; ')
 }
+
+const MARKS: Readonly<Record<Light, string>> = { lit: '✓', broken: '✕', dark: '·' }
+
+/** The way from the identity to the service from above to below, for windows that are too narrow to draw it. */
+function PathList({ nodes }: { nodes: readonly PathNode[] }) {
+  return (
+    <section class="card" aria-label="The way from the identity to the service">
+      <h2>The way</h2>
+      <ol class="way-list">
+        {COLUMN_NAMES.map((name, column) => {
+          const stops = nodes.filter((node) => node.column === column)
+          if (stops.length === 0) return null
+          return (
+            <li key={name}>
+              <span class="muted">{name}</span>
+              <ul>
+                {stops.map(({ key, title, note, light, href }) => (
+                  <li key={key} class={`way-stop way-stop-${light}`}>
+                    <span class="way-mark" role="img" aria-label={LIGHT_WORDS[light]}>
+                      {MARKS[light]}
+                    </span>
+                    <span>
+                      {href === undefined ? visibleLine(title) : <a href={href}>{visibleLine(title)}</a>}
+                      {note !== '' && <span class="muted"> {note}</span>}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </li>
+          )
+        })}
+      </ol>
+    </section>
+  )
+}
+
+/** How far the way is open, in words. */
+const LIGHT_WORDS: Readonly<Record<Light, string>> = { lit: 'open', broken: 'closed', dark: 'not reached' }

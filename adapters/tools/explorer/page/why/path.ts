@@ -1,6 +1,6 @@
-import type { Explanation, PolicyExplanation } from '../api/explanation.ts'
+import type { Explanation, PolicyExplanation } from '../api/apis.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
-import { numberText } from '../parts/number-text.ts'
+import { numberText } from '../parts/words.ts'
 
 /** How something stands on the way from the identity to the service. */
 export type Light = 'lit' | 'broken' | 'dark'

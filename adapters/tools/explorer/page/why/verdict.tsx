@@ -1,10 +1,7 @@
-import type { CheckExplanation, Explanation } from '../api/explanation.ts'
+import type { CheckExplanation, Explanation } from '../api/apis.ts'
 import { Card } from '../parts/card.tsx'
-import { EntityLink } from '../parts/entity-link.tsx'
-import { kindName } from '../parts/kind-names.ts'
-import { LinkedText, type Named } from '../parts/linked-text.tsx'
-import { Time } from '../parts/time.tsx'
-import { timeText, untilText, zoneText } from '../parts/time-text.ts'
+import { EntityLink, LinkedText, type Named, Time } from '../parts/entity-link.tsx'
+import { kindName, timeText, untilText, zoneText } from '../parts/words.ts'
 
 /** The answer in one sentence, and its end in time. */
 export function Verdict({ explanation, onAgain }: { explanation: Explanation; onAgain: () => void }) {

@@ -1,13 +1,15 @@
 import type { ComponentType } from 'preact'
 import { ChangesView } from '../changes/changes-view.tsx'
 import { EntityView } from '../entity/entity-view.tsx'
+import { isOfNothing } from '../events/network-event.ts'
 import { LiveView } from '../live/live-view.tsx'
 import { ManageView } from '../manage/manage-view.tsx'
 import { MapView } from '../map/map-view.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { useAnswer } from '../parts/use-answer.ts'
 import { StartView } from '../start/start-view.tsx'
 import { WhatIfView } from '../what-if/what-if-view.tsx'
 import { WhyView } from '../why/why-view.tsx'
-import { lazily } from './lazily.tsx'
 
 /** A view of the page, as the navigation lists it. */
 export interface View {
@@ -47,3 +49,8 @@ export const VIEWS: readonly View[] = [
     show: EntityView,
   })),
 ]
+
+/** A view whose code is loaded when it is opened: most readers of the first view never need it. */
+function lazily(load: () => Promise<{ readonly View: ComponentType }>): ComponentType {
+  return () => <Loaded answer={useAnswer(load, [], isOfNothing)}>{({ View }) => <View />}</Loaded>
+}

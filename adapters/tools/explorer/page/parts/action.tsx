@@ -1,6 +1,53 @@
+import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { ActionProblem } from './action-problem.tsx'
-import { useAction } from './use-action.ts'
+import { problemText } from '../api/problem-text.ts'
+
+/** Texts for screen readers, without a word on the screen moving. */
+export const announced = signal('')
+
+/** Announces to screen readers a change that is otherwise only visible. */
+export function announce(text: string): void {
+  announced.value = text
+}
+
+/** An action of the user at the controller. */
+export interface Action {
+  readonly isBusy: boolean
+  readonly problem: string | undefined
+  /** Runs the action, announces its success, and answers whether it succeeded. */
+  readonly run: (done: string | undefined, step: () => Promise<unknown>) => Promise<boolean>
+}
+
+/** Keeps the result of the last action. */
+export function useAction(): Action {
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const run = async (done: string | undefined, step: () => Promise<unknown>) => {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await step()
+      if (done !== undefined) announce(done)
+      return true
+    } catch (error) {
+      setProblem(problemText(error))
+      return false
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { isBusy, problem, run }
+}
+
+/** The problem of an action, which readers of a screen hear at once; nothing without one. */
+export function ActionProblem({ of }: { of: string | undefined }) {
+  if (of === undefined) return null
+  return (
+    <p class="problem" role="alert">
+      {of}
+    </p>
+  )
+}
 
 interface Props {
   readonly label: string
