@@ -98,7 +98,7 @@ describe.skipIf(!HAS_BROWSER)('the tables of the explorer', () => {
     expect(problems).toEqual([])
   }, 120_000)
 
-  it('disable, enable and tag what is selected, and keep what others wrote', async () => {
+  it('disable, enable and give role attributes to what is selected, and keep what others wrote', async () => {
     const { net, page } = await open()
     await show(page, 'manage?kind=identities&filter=attr:even')
     await page.getByLabel('Select device-00').check()
@@ -131,6 +131,44 @@ describe.skipIf(!HAS_BROWSER)('the tables of the explorer', () => {
       ['even', 'staff', 'wiki-readers'],
       ['other', 'wiki-readers'],
     ])
+  }, 60_000)
+
+  it('set a tag of what is selected, replace it and take it away, and keep other tags', async () => {
+    const { net, page, problems } = await open()
+    const idOf = async (name: string) =>
+      (await net.admin.call('GET /identities', { query: { filter: `name = "${name}"` } })).data[0]?.id ?? ''
+    const [first, second] = [await idOf('device-00'), await idOf('device-02')]
+    const tagsOf = async (id: string) => (await net.admin.call('GET /identities/{id}', { params: { id } })).data.tags
+    await net.admin.call('PATCH /identities/{id}', { params: { id: first }, body: { tags: { owner: 'hr', site: 7 } } })
+    await show(page, 'manage?kind=identities&filter=device-0+attr:even&columns=owner')
+    for (const name of ['device-00', 'device-02']) await page.getByLabel(`Select ${name}`).check()
+    const dialog = page.getByRole('dialog')
+    const run = async (label: string, done: string) => {
+      await dialog.getByRole('button', { name: `Yes, ${label}` }).click()
+      await dialog.getByText(done).waitFor()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+    }
+    await bulk(page).getByRole('button', { name: 'Set a tag…' }).click()
+    expect(await dialog.getByRole('button', { name: 'Yes, set a tag' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Tag').fill(' owner ')
+    await dialog.getByLabel('Value').fill('it-operations')
+    await run('set a tag', '2 changed.')
+    expect([await tagsOf(first), await tagsOf(second)]).toEqual([
+      { owner: 'it-operations', site: 7 },
+      { owner: 'it-operations' },
+    ])
+    // The table follows, and forgets the selection of what was changed.
+    await expect.poll(() => page.getByRole('cell', { name: 'it-operations' }).count()).toBe(2)
+    expect(await bulk(page).count()).toBe(0)
+    for (const name of ['device-00', 'device-04']) await page.getByLabel(`Select ${name}`).check()
+    await net.admin.call('DELETE /identities/{id}', { params: { id: await idOf('device-04') } })
+    await bulk(page).getByRole('button', { name: 'Take a tag away…' }).click()
+    expect(await dialog.getByLabel('Value').count()).toBe(0)
+    await dialog.getByLabel('Tag').fill('owner')
+    await run('take a tag away', '1 changed, 1 refused.')
+    expect([await tagsOf(first), await tagsOf(second)]).toEqual([{ site: 7 }, { owner: 'it-operations' }])
+    await expect.poll(() => page.getByRole('cell', { name: 'it-operations' }).count()).toBe(1)
+    expect(problems.filter((text) => !text.includes('404'))).toEqual([])
   }, 60_000)
 
   it('delete what is selected on all pages: say what is lost, name what was refused, and keep that selected', async () => {
@@ -216,7 +254,9 @@ describe.skipIf(!HAS_BROWSER)('the tables of the explorer', () => {
     const actions = async () =>
       (await bulk(page).getByRole('button').allTextContents()).filter((text) => text.endsWith('…'))
     await select('manage?kind=services', 'payroll')
-    await expect.poll(actions).toEqual(['Add role attributes…', 'Take role attributes away…', 'Delete…'])
+    await expect
+      .poll(actions)
+      .toEqual(['Add role attributes…', 'Take role attributes away…', 'Set a tag…', 'Take a tag away…', 'Delete…'])
     // The page knows by now what may be done with each kind.
     await select('manage?kind=identities', 'Default Admin')
     expect(await actions()).toEqual([])

@@ -28,9 +28,11 @@ export function BulkBar({ kind, shown, targets, total, onTargets }: Props) {
   const reading = useAction()
   const { permission = '', isDeleted = false, change } = forms.data?.[kind] ?? {}
   if (!isAny) return null
-  const actions = ACTIONS.filter(({ needs }) => {
-    if (needs === undefined) return isDeleted && may(permission, 'delete')
-    return shown.table[needs] === true && change !== undefined && may(permission, 'update')
+  const actions = ACTIONS.filter(({ member }) => {
+    if (member === undefined) return isDeleted && may(permission, 'delete')
+    // Identities are disabled by an operation of their own.
+    const isThere = change?.properties?.[member] !== undefined || (member === 'disabled' && kind === 'identities')
+    return isThere && may(permission, 'update')
   })
   const chooseAll = () => {
     const all = new Map(targets)

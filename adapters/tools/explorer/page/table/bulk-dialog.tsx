@@ -4,10 +4,11 @@ import { announce } from '../parts/action.tsx'
 import type { Chip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { Name, Names } from '../parts/entity-link.tsx'
+import { TextInput } from '../parts/fields.tsx'
 import { countedName, numberText } from '../parts/words.ts'
 import { session, useApis } from '../session/session.ts'
 import { doToEach, type Progress, type Target } from './bulk.ts'
-import { type BulkAction, triedBy } from './bulk-actions.ts'
+import { actOn, type BulkAction, triedBy } from './bulk-actions.ts'
 
 /** The most changes that are tried together. */
 const MOST_TRIED = 500
@@ -25,6 +26,7 @@ export function BulkDialog({ kind, action, targets, onClose }: Props) {
   const apis = useApis()
   const dialog = useRef<HTMLDialogElement>(null)
   const [chips, setChips] = useState<readonly Chip[]>([])
+  const [texts, setTexts] = useState<readonly string[]>(action.fields?.map(() => '') ?? [])
   const [progress, setProgress] = useState<Progress>()
   const [isRunning, setRunning] = useState(false)
   const stop = useRef<AbortController>(undefined)
@@ -34,14 +36,15 @@ export function BulkDialog({ kind, action, targets, onClose }: Props) {
     if (action.isHarm) dialog.current?.querySelector<HTMLElement>('.decline')?.focus()
     return () => stop.current?.abort()
   }, [])
-  const named = chips.map(({ value }) => value)
+  const isOfAttributes = action.member === 'roleAttributes'
+  const named = isOfAttributes ? chips.map(({ value }) => value) : texts
   const left = progress ? [...progress.refused.map(({ target }) => target), ...progress.open] : targets
   const run = async () => {
     const controller = new AbortController()
     stop.current = controller
     setRunning(true)
     const earlier = progress?.done ?? []
-    const ended = await doToEach(left, (target) => action.act(apis, kind, target, named), {
+    const ended = await doToEach(left, (target) => actOn(action, apis, kind, target.id, named), {
       signal: controller.signal,
       onProgress: (now) => setProgress({ ...now, done: [...earlier, ...now.done] }),
     })
@@ -69,8 +72,20 @@ export function BulkDialog({ kind, action, targets, onClose }: Props) {
       </p>
       {progress === undefined && (
         <>
-          {action.attributes && (
+          {isOfAttributes && (
             <ChipsField label="Role attributes" chips={chips} kind={kind} of="attributes" onChange={setChips} />
+          )}
+          {action.fields && (
+            <div class="row">
+              {action.fields.map((label, at) => (
+                <TextInput
+                  key={label}
+                  label={label}
+                  value={texts[at]}
+                  onChange={(text) => setTexts(texts.with(at, text))}
+                />
+              ))}
+            </div>
           )}
           {action.warning && <p>{action.warning(kind)}</p>}
           {action.isHarm && targets.some(({ id }) => id === session.value?.id) && (
@@ -121,7 +136,7 @@ export function BulkDialog({ kind, action, targets, onClose }: Props) {
               <button
                 type="button"
                 class={action.isHarm ? 'danger' : 'primary'}
-                disabled={action.attributes !== undefined && named.length === 0}
+                disabled={isOfAttributes ? named.length === 0 : texts[0]?.trim() === ''}
                 onClick={() => void run()}
               >
                 {progress ? `Try the other ${numberText(left.length)} again` : `Yes, ${action.label.toLowerCase()}`}

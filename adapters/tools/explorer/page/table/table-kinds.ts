@@ -12,9 +12,6 @@ export interface TableKind {
   readonly sort: string
   /** Whether its entities have no name, and stand there by their id. */
   readonly isNameless?: boolean
-  /** The actions on many at once, beside deletion: a list of role attributes, and being disabled. */
-  readonly hasAttributes?: boolean
-  readonly isDisabled?: boolean
 }
 
 function yesNo(label: string, symbol: string): FilterKey {
@@ -35,9 +32,9 @@ const CREATED = instant('Created', 'createdAt', { sort: 'createdAt', isMore: tru
 const CHANGED = instant('Changed', 'updatedAt', { sort: 'updatedAt', isMore: true })
 
 /** A kind whose entities have a name, or stand there by their id. */
-function named(columns: TableKind['columns'] = {}, filters: FilterKeys = {}, rest: Partial<TableKind> = {}): TableKind {
+function named(columns: TableKind['columns'] = {}, filters: FilterKeys = {}): TableKind {
   const all = { ...columns, created: CREATED, changed: CHANGED }
-  return { columns: all, filters: { name: NAME, ...filters }, sort: 'name', ...rest }
+  return { columns: all, filters: { name: NAME, ...filters }, sort: 'name' }
 }
 
 function nameless(columns: TableKind['columns'] = {}, filters: FilterKeys = {}): TableKind {
@@ -56,7 +53,6 @@ const METHOD = member('Method', 'method', { sort: 'method' })
 const SERVICE = entity('Service', 'services', 'service')
 const SEMANTIC = oneOf('Semantic', 'semantic', ['AnyOf', 'AllOf'])
 const DISABLED = yesNo('Disabled', 'disabled')
-const DISABLING = { hasAttributes: true, isDisabled: true }
 
 const BY_IDENTITIES = roles('Identities', 'identities', 'identityRoles')
 const BY_SERVICES = roles('Services', 'services', 'serviceRoles')
@@ -89,7 +85,6 @@ const TABLES: Readonly<Record<string, TableKind>> = {
       owner: oneOf('Owner, a tag', 'tags.owner'),
       external: oneOf('External id', 'externalId'),
     },
-    DISABLING,
   ),
   services: named(
     {
@@ -98,7 +93,6 @@ const TABLES: Readonly<Record<string, TableKind>> = {
       configs: { title: 'Configs', text: (row) => String([memberAt(row, 'configs') ?? []].flat().length || '') },
     },
     { attr: ATTR, encrypted: yesNo('Encrypted', 'encryptionRequired') },
-    { hasAttributes: true },
   ),
   'service-policies': named(
     {
@@ -121,7 +115,6 @@ const TABLES: Readonly<Record<string, TableKind>> = {
       attributes: roles('Role attributes', 'posture-checks', 'roleAttributes'),
     },
     { attr: ATTR, type: oneOf('Asks for', 'typeId', ['OS', 'DOMAIN', 'MAC', 'MFA', 'PROCESS', 'PROCESS_MULTI']) },
-    { hasAttributes: true },
   ),
   'edge-routers': named(
     {
@@ -132,7 +125,6 @@ const TABLES: Readonly<Record<string, TableKind>> = {
       cost: member('Cost', 'cost', { sort: 'cost', isMore: true }),
     },
     { attr: ATTR, online: yesNo('Online', 'isOnline'), disabled: DISABLED },
-    DISABLING,
   ),
   'edge-router-policies': named({ identities: BY_IDENTITIES, routers: BY_ROUTERS }, { semantic: SEMANTIC }),
   'service-edge-router-policies': named({ services: BY_SERVICES, routers: BY_ROUTERS }, { semantic: SEMANTIC }),
