@@ -25,6 +25,7 @@ const SIZES = [
   [1024, 768],
   [1280, 900],
   [1920, 1080],
+  [2560, 1440],
 ] as const
 
 /** Every view of that network, by its address. */

@@ -12,7 +12,7 @@ const PATIENT = { timeout: 30_000 }
 /** Opens an address in WebKit within a frame, whose size is that of the page. */
 async function openFramed(url: string): Promise<DrivenPage> {
   const page = await openInWebKit(await framed(url))
-  await page.resize(1990, 1250)
+  await page.resize(2630, 1610)
   await page.enterFrame()
   const run = (script: string) => page.run(`return (async () => { ${script} })()`)
   const resize = async (width: number, height: number) => {

@@ -9,7 +9,7 @@ import { serveCompany } from './pictured-network.ts'
 import { EMPTY_PLACES, everyPicture } from './pictured-places.ts'
 
 const { PICTURES = '', ONLY = '', WIDTHS = '390,1280,1920', SCHEMES = 'light,dark' } = process.env
-const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 1280: 900, 1920: 1080 }
+const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 1280: 900, 1920: 1080, 2560: 1440 }
 /** Pixels: the end of a longer view says nothing new. */
 const HIGHEST = 3200
 
