@@ -68,6 +68,7 @@ export class TrafficReading {
           name: router.name,
           kind: 'roleAttributes' in router ? 'edge-routers' : 'transit-routers',
           isOnline: connection !== undefined,
+          isEnrolled: router.isVerified,
           circuits: use.routers.get(router.id)?.count ?? 0,
           bytesPerSecond: use.routers.get(router.id)?.rate ?? 0,
         }),

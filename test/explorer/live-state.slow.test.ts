@@ -78,6 +78,22 @@ describe.skipIf(!HAS_BROWSER)('Live as a state', () => {
     await page.getByRole('region', { name: 'Routers' }).getByText('offline').first().waitFor()
   }, 60_000)
 
+  it('names what was deleted, and calls a router that never enrolled not enrolled', async () => {
+    const { net, url } = await serveExplorer({ model: MODEL })
+    const router = await net.admin.call('POST /edge-routers', { body: { name: 'er-new' } })
+    const { data } = await net.admin.call('POST /services', { body: { name: 'short-lived' } })
+    await net.admin.call('DELETE /services/{id}', { params: { id: data.id } })
+    const { page } = await openPage(`${url}#/live`)
+    await logIn(page)
+    const events = page.getByRole('list', { name: 'Events, the newest first' })
+    await events.getByText(/deleted service short-lived/).waitFor()
+    expect(await events.textContent()).not.toContain(data.id)
+    await page.getByRole('row', { name: /er-new not enrolled/ }).waitFor()
+    expect(await page.getByText('offline').count()).toBe(0)
+    await page.evaluate(`location.hash = "#/router?id=${router.data.id}"`)
+    await page.locator('.entity-head').getByText('not enrolled').waitFor()
+  }, 60_000)
+
   it('says of a change what became of what, and joins what repeats into one line that opens', async () => {
     const { net, url } = await serveExplorer({ model: MODEL })
     const { page } = await openPage(`${url}#/live`)

@@ -15,9 +15,9 @@ const MODEL = {
 
 /** Routers and links as a network of several routers has them; the numbers of one that has none are told by the test of the API. */
 const LINKED = {
-  routers: ['berlin', 'oslo', 'rome'].map((name, place) => ({
-    ...{ id: name, name, kind: 'edge-routers', isOnline: name !== 'rome' },
-    ...{ circuits: 2 - place, bytesPerSecond: 1_250_000 },
+  routers: ['berlin', 'oslo', 'rome', 'wien'].map((name, place) => ({
+    ...{ id: name, name, kind: 'edge-routers', isOnline: place < 2, isEnrolled: place < 3 },
+    ...{ circuits: Math.max(0, 2 - place), bytesPerSecond: 1_250_000 },
   })),
   links: [
     ['berlin', 'oslo', 12.34, false],
@@ -78,13 +78,13 @@ describe.skipIf(!HAS_BROWSER)('traffic with numbers', () => {
     })
     await logIn(page)
     const map = page.getByRole('group', { name: 'Routers and links' })
-    for (const name of ['berlin, 2 circuits', 'oslo, 1 circuit', 'rome, offline']) {
+    for (const name of ['berlin, 2 circuits', 'oslo, 1 circuit', 'rome, offline', 'wien, not enrolled']) {
       await map.getByRole('link', { name, exact: true }).waitFor()
     }
     await map.getByText('12.3 ms', { exact: true }).waitFor()
     expect(await map.locator('.router-link.is-down').count()).toBe(1)
     await map.getByRole('link', { name: 'berlin' }).hover()
-    await expect.poll(() => map.locator('.router-dot.is-dim').count(), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => map.locator('.router-dot.is-dim').count(), { timeout: 10_000 }).toBe(2)
     const links = page.getByRole('region', { name: 'Links' })
     await links.getByRole('row', { name: /berlin – oslo 12.3 ms 1 1.3 MB\/s/ }).waitFor()
     await links.getByRole('row', { name: /oslo – rome out of use – 1/ }).waitFor()

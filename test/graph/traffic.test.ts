@@ -48,7 +48,7 @@ describe('GET /traffic', () => {
     expect(data).toMatchObject({
       isOpen: true,
       counts: { routers: 1, routersOnline: 1, links: 0, circuits: 3 },
-      routers: [{ name: 'router', kind: 'edge-routers', isOnline: true, circuits: 3 }],
+      routers: [{ name: 'router', kind: 'edge-routers', isOnline: true, isEnrolled: true, circuits: 3 }],
       links: [],
       flows: [
         { identity: { name: 'anna' }, service: { name: 'wiki' }, routers: [{ id: net.router.id }], circuits: 2 },

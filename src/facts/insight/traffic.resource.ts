@@ -18,6 +18,8 @@ export interface TrafficRouter extends Loaded {
   readonly name: string
   readonly kind: 'edge-routers' | 'transit-routers'
   readonly isOnline: boolean
+  /** False until its first enrollment. */
+  readonly isEnrolled: boolean
   /** The number of open circuits over it. */
   readonly circuits: number
 }

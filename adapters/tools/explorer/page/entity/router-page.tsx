@@ -2,7 +2,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { useApis } from '../session/session.ts'
 import { CircuitsPart } from '../traffic/circuits-part.tsx'
 import { LinksPart } from '../traffic/traffic-now.tsx'
-import { useTraffic } from '../traffic/use-traffic.ts'
+import { DOTS, stateWord, useTraffic } from '../traffic/use-traffic.ts'
 import { EntityPage, NamesPart } from './entity-page.tsx'
 
 /** One edge router: whether it is connected, its traffic, and the identities and services that its policies give it. */
@@ -13,17 +13,19 @@ export function RouterPage({ id }: { id: string }) {
       kind="edge-routers"
       id={id}
       read={(request) => management.call('GET /edge-routers/{id}', request)}
-      head={({ name, isOnline, hostname, isVerified, roleAttributes }) => ({
-        name,
-        state: (
-          <>
-            <span class={`dot ${isOnline ? 'dot-online' : 'dot-down'}`} /> {isOnline ? 'online' : 'offline'}
-            {hostname && ` as ${hostname}`}
-            {isVerified ? '' : ', not enrolled'}
-          </>
-        ),
-        roleAttributes: roleAttributes ?? [],
-      })}
+      head={({ name, isOnline, hostname, isVerified, roleAttributes }) => {
+        const state = stateWord({ isOnline, isEnrolled: isVerified })
+        return {
+          name,
+          state: (
+            <>
+              <span class={DOTS[state]} /> {state}
+              {hostname && ` as ${hostname}`}
+            </>
+          ),
+          roleAttributes: roleAttributes ?? [],
+        }
+      }}
     >
       {() => (
         <>

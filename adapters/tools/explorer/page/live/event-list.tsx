@@ -7,7 +7,7 @@ import { hrefOf } from '../navigation/place.ts'
 import { EntityLink, Time } from '../parts/entity-link.tsx'
 import { foldRuns, type Run } from '../parts/fold.ts'
 import { numberText } from '../parts/words.ts'
-import type { RecordOf } from './use-records.ts'
+import type { Records } from './use-records.ts'
 
 /** As many lines are listed; the timeline above goes back further. */
 const MOST_LISTED = 200
@@ -16,23 +16,23 @@ const MOST_LISTED = 200
 const MOST_BETWEEN = 5
 
 /** Events, the newest first; repeated events are one line that opens. */
-export function EventList({ events, recordOf }: { events: readonly NetworkEvent[]; recordOf: RecordOf }) {
+export function EventList({ events, records }: { events: readonly NetworkEvent[]; records: Records }) {
   const shown = foldRuns(events, sayingOf, MOST_BETWEEN).slice(-MOST_LISTED).toReversed()
   return (
     <ol class="events" aria-label="Events, the newest first">
       {shown.map((run) => (
-        <EventRun key={run.first.id} run={run} recordOf={recordOf} />
+        <EventRun key={run.first.id} run={run} records={records} />
       ))}
     </ol>
   )
 }
 
-function EventRun({ run: { last, events }, recordOf }: { run: Run<NetworkEvent>; recordOf: RecordOf }) {
+function EventRun({ run: { last, events }, records }: { run: Run<NetworkEvent>; records: Records }) {
   const [isOpen, setOpen] = useState(false)
   const others = events.length - 1
   return (
     <>
-      <Line event={last} recordOf={recordOf}>
+      <Line event={last} records={records}>
         {others > 0 && (
           <button type="button" class="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {`and ${numberText(others)} more like it`}
@@ -43,24 +43,24 @@ function EventRun({ run: { last, events }, recordOf }: { run: Run<NetworkEvent>;
         events
           .slice(0, -1)
           .toReversed()
-          .map((event) => <Line key={event.id} event={event} recordOf={recordOf} />)}
+          .map((event) => <Line key={event.id} event={event} records={records} />)}
     </>
   )
 }
 
 interface LineProps {
   readonly event: NetworkEvent
-  readonly recordOf: RecordOf
+  readonly records: Records
   readonly children?: ComponentChildren
 }
 
-function Line({ event, recordOf, children }: LineProps) {
-  const record = recordOf(event)
+function Line({ event, records, children }: LineProps) {
+  const record = records.of(event)
   return (
     <li class={`event topic-${topicOf(event)}${isLoss(event) ? ' is-loss' : ''}`}>
       <Time at={event.at} />
       <div class="event-text" title={event.type}>
-        <EventSentence event={event} />{' '}
+        <EventSentence event={event} nameOf={records.nameOf} />{' '}
         {event.identity && event.service && (
           <a href={hrefOf('why', { identity: event.identity.id, service: event.service.id })}>why</a>
         )}{' '}
@@ -71,8 +71,14 @@ function Line({ event, recordOf, children }: LineProps) {
   )
 }
 
+interface SentenceProps {
+  readonly event: NetworkEvent
+  /** Finds names that the event does not have. */
+  readonly nameOf?: Records['nameOf']
+}
+
 /** An event as a sentence in which everything that has a name leads to its page. */
-export function EventSentence({ event }: { event: NetworkEvent }) {
+export function EventSentence({ event, nameOf }: SentenceProps) {
   const { text, identity, service, router, author, entity, facts } = event
   const named = [
     { kind: 'identities', of: author },
@@ -94,7 +100,7 @@ export function EventSentence({ event }: { event: NetworkEvent }) {
       place,
       1,
       part.slice(0, at),
-      { kind, id: of.id, name: of.name ?? of.id },
+      { kind, id: of.id, name: of.name ?? nameOf?.(of.id) ?? of.id },
       part.slice(at + shown.length),
     )
   }

@@ -18,7 +18,7 @@ export function LiveView() {
   const live = useEvents(apis)
   const [hidden, setHidden] = useState<ReadonlySet<Topic>>(new Set())
   const [until, setUntil] = useState<number>()
-  const recordOf = useRecords(apis, live.events)
+  const records = useRecords(apis, live.events)
   const wanted = live.events.filter((event) => !hidden.has(topicOf(event)) && !isBookkeeping(event))
   const shown = until === undefined ? wanted : wanted.filter(({ at }) => Date.parse(at) <= until)
   const toggle = (topic: Topic) => {
@@ -70,7 +70,7 @@ export function LiveView() {
             {shown.length === 0 && !live.problem && (
               <p class="empty">Nothing happened yet. Logins, sessions, refusals, posture and routers appear here.</p>
             )}
-            <EventList events={shown} recordOf={recordOf} />
+            <EventList events={shown} records={records} />
           </section>
           {live.events[0] && <Earlier before={live.events[0].at} />}
         </div>

@@ -3,8 +3,13 @@ import type { Apis } from '../api/apis.ts'
 import type { AuditEntry } from '../changes/consequences.tsx'
 import type { NetworkEvent } from '../events/network-event.ts'
 
-/** Finds the audit record of a change. */
-export type RecordOf = (event: NetworkEvent) => AuditEntry | undefined
+/** The audit trail beside the events. */
+export interface Records {
+  /** Finds the record of a change. */
+  readonly of: (event: NetworkEvent) => AuditEntry | undefined
+  /** Finds the name of an entity, also of a deleted one. */
+  readonly nameOf: (id: string) => string | undefined
+}
 
 const TYPES: Readonly<Record<string, string>> = {
   insert: 'entity.created',
@@ -19,7 +24,7 @@ const SETTLED_MS = 500
 const MOST_READ = 300
 
 /** Reads the old and new values of the changes among some events. */
-export function useRecords({ portcullis }: Apis, events: readonly NetworkEvent[]): RecordOf {
+export function useRecords({ portcullis }: Apis, events: readonly NetworkEvent[]): Records {
   const [records, setRecords] = useState<ReadonlyMap<string, readonly AuditEntry[]>>(new Map())
   const known = useRef<string | undefined>(undefined)
   const last = events.findLast(({ type }) => type === 'entity.changed')?.id
@@ -48,7 +53,8 @@ export function useRecords({ portcullis }: Apis, events: readonly NetworkEvent[]
       asked.abort()
     }
   }, [portcullis, last])
-  return ({ type, at, entity, facts }) => {
+  const nameOf = (id: string) => records.get(id)?.find(({ entity }) => entity?.name)?.entity?.name ?? undefined
+  const of: Records['of'] = ({ type, at, entity, facts }) => {
     if (type !== 'entity.changed' || entity === undefined) return undefined
     const wanted = TYPES[String(facts.operation)]
     // A record is written before the event of its change is sent.
@@ -58,4 +64,5 @@ export function useRecords({ portcullis }: Apis, events: readonly NetworkEvent[]
       ?.filter((entry) => entry.type === wanted && age(entry) >= 0 && age(entry) < NEAR_MS)
       .toSorted((a, b) => age(a) - age(b) || (a.id < b.id ? 1 : -1))[0]
   }
+  return { of, nameOf }
 }

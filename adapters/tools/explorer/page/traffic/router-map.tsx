@@ -3,7 +3,7 @@ import { visibleLine } from '../../../../../src/base/text.ts'
 import { Card } from '../parts/card.tsx'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { countedName, latencyText, numberText, rateText } from '../parts/words.ts'
-import type { Traffic } from './use-traffic.ts'
+import { stateWord, type Traffic } from './use-traffic.ts'
 
 type Link = Traffic['links'][number]
 type Router = Traffic['routers'][number]
@@ -125,16 +125,17 @@ interface DotProps {
   readonly onPoint: (isOver: boolean) => void
 }
 
-function RouterDot({ router: { id, name, kind, isOnline, circuits }, at, isLit, onPoint }: DotProps) {
+function RouterDot({ router, at, isLit, onPoint }: DotProps) {
   if (at === undefined) return null
+  const { id, name, kind, isOnline, circuits } = router
   const whole = visibleLine(name)
   const title = whole.length > TITLE_LENGTH ? `${whole.slice(0, TITLE_LENGTH - 1)}…` : whole
   const isLeft = at.x < SIZE.width / 2
   return (
     <a
       href={hrefOfEntity(kind, id)}
-      class={`router-dot${isLit ? '' : ' is-dim'}${isOnline ? '' : ' is-offline'}`}
-      aria-label={`${whole}, ${isOnline ? countedName('circuits', circuits) : 'offline'}`}
+      class={`router-dot${isLit ? '' : ' is-dim'}${stateWord(router) === 'offline' ? ' is-offline' : ''}`}
+      aria-label={`${whole}, ${isOnline ? countedName('circuits', circuits) : stateWord(router)}`}
       onPointerEnter={() => onPoint(true)}
       onPointerLeave={() => onPoint(false)}
       onFocus={() => onPoint(true)}

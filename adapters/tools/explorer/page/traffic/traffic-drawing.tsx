@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { visibleLine } from '../../../../../src/base/text.ts'
 import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { numberText } from '../parts/words.ts'
-import type { Traffic } from './use-traffic.ts'
+import { stateWord, type Traffic } from './use-traffic.ts'
 
 type Flow = Traffic['flows'][number]
 type Router = Traffic['routers'][number]
@@ -205,8 +205,8 @@ function boxesOf({ flows, routers }: Traffic): { readonly boxes: ReadonlyMap<str
     used(({ identity }) => identity).map(asBox('identities', 'identities')),
     shownRouters(routers).map((router) => ({
       ...asBox(router.kind, 'edge-routers')(router),
-      note: router.isOnline ? numberText(router.circuits) : 'offline',
-      isOffline: !router.isOnline,
+      note: router.isOnline ? numberText(router.circuits) : stateWord(router),
+      isOffline: stateWord(router) === 'offline',
     })),
     used(({ service }) => service).map(asBox('services', 'services')),
   ].map((column) => column.slice(0, MOST_IN_COLUMN))

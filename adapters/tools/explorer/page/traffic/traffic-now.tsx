@@ -7,7 +7,7 @@ import { countedName, latencyText, numberText, rateText } from '../parts/words.t
 import { CircuitsPart, HISTORY, Spark } from './circuits-part.tsx'
 import { RouterMap } from './router-map.tsx'
 import { MOST_IN_COLUMN, TrafficDrawing } from './traffic-drawing.tsx'
-import { type Traffic, useTraffic } from './use-traffic.ts'
+import { DOTS, stateWord, type Traffic, useTraffic } from './use-traffic.ts'
 
 /** Routers, links and circuits as they are now, drawn and as tables. */
 export function TrafficNow() {
@@ -89,14 +89,13 @@ function Routers({ traffic: { routers, counts } }: { traffic: Traffic }) {
         columns={[
           {
             title: 'Router',
-            cell: ({ id, name, kind, isOnline }) => (
+            cell: ({ id, name, kind, ...router }) => (
               <>
-                <span class={`dot ${isOnline ? 'dot-online' : 'dot-down'}`} />{' '}
-                <EntityLink kind={kind} id={id} name={name} />
+                <span class={DOTS[stateWord(router)]} /> <EntityLink kind={kind} id={id} name={name} />
               </>
             ),
           },
-          { title: 'State', cell: ({ isOnline }) => (isOnline ? 'online' : <span class="loss">offline</span>) },
+          { title: 'State', cell: stateWord },
           { title: 'Circuits', as: 'number', cell: ({ circuits }) => numberText(circuits) },
           { title: 'Rate', as: 'number', cell: ({ bytesPerSecond }) => rateText(bytesPerSecond) },
         ]}

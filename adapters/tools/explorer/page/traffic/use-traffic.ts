@@ -7,6 +7,15 @@ import { useApis } from '../session/session.ts'
 /** Routers, links and circuits as they are now. */
 export type Traffic = AnswerOf<PortcullisApi['GET /traffic']>['data']
 
+/** The state of a router in a word. */
+export function stateWord({ isOnline, isEnrolled }: { readonly isOnline: boolean; readonly isEnrolled: boolean }) {
+  if (isOnline) return 'online'
+  return isEnrolled ? 'offline' : 'not enrolled'
+}
+
+/** The classes of the mark beside the word. */
+export const DOTS = { online: 'dot dot-online', offline: 'dot dot-down', 'not enrolled': 'dot' } as const
+
 /** Milliseconds between two readings without events: bytes flow without any, and routers of other processes send none here. */
 const READ_EVERY_MS = 15_000
 
