@@ -79,4 +79,22 @@ describe.skipIf(!HAS_BROWSER)('the explorer over a network of hostile names', ()
     expect(await page.evaluate('globalThis.violations')).toEqual([])
     expect(problems).toEqual([])
   }, 90_000)
+
+  it('shows a value that is called like a member of every object', async () => {
+    const identities = [{ name: 'laptop', type: 'Device' as const, isAdmin: false }]
+    const { net, url } = await serveExplorer({ model: { identities } })
+    const [identity] = (await net.admin.call('GET /identities', { query: { filter: 'isAdmin = false' } })).data
+    const body = { externalId: 'constructor', tags: { toString: 'valueOf' } }
+    await net.admin.call('PATCH /identities/{id}', { params: { id: identity?.id ?? '' }, body })
+    const { page, problems } = await openPage(url)
+    await logIn(page)
+    await page.getByRole('link', { name: 'Changes' }).click()
+    await page.getByText('constructor').waitFor()
+    await page.getByText('to string valueOf').waitFor()
+    await page.evaluate('location.hash = "#/attribute?kind=constructor&of=staff"')
+    await page.getByText('staff').first().waitFor()
+    await page.evaluate('location.hash = "#/start"')
+    await page.getByText('Recently').or(page.getByText('In the last hour')).first().waitFor()
+    expect(problems).toEqual([])
+  })
 })

@@ -48,7 +48,7 @@ export function AttributePage({ kind, attribute }: { kind: string; attribute: st
             <NameList kind="posture-checks" filter={`anyOf(roleAttributes) = ${quoted}`} empty="Nobody." />
           )}
         </Card>
-        {LISTS[kind]?.map(([policies, list]) => (
+        {(Object.hasOwn(LISTS, kind) ? LISTS[kind] : undefined)?.map(([policies, list]) => (
           <NamesPart
             key={policies}
             title={`${wordsOf(pluralName(policies, 2))} that select by it`}

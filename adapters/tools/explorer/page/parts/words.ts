@@ -112,7 +112,8 @@ const WHOLE: Readonly<Record<string, string>> = {
 
 /** A value of the API in words; itself where it has no others. */
 export function wholeWord(value: string): string {
-  return WHOLE[value] ?? value
+  // People choose values and tags: `constructor` is no word of this table.
+  return (Object.hasOwn(WHOLE, value) && WHOLE[value]) || value
 }
 
 /** The name of a field in words: `isAdmin` is `Admin`, and `configTypeId` `Config type`: its values stand there by name. */
