@@ -61,14 +61,14 @@ function Field({ field, change }: { field: string; change: { before?: unknown; a
       <dt>{wordsOf(field)}</dt>
       <dd>
         {change.before !== undefined && (
-          <span class="loss">
+          <span class="was">
             <Value field={field} value={change.before} />
           </span>
         )}{' '}
         {change.after !== undefined && (
-          <span class="gain">
+          <>
             → <Value field={field} value={change.after} />
-          </span>
+          </>
         )}
       </dd>
     </>

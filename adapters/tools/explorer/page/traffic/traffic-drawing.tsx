@@ -9,7 +9,7 @@ type Router = Traffic['routers'][number]
 
 const BOX = { width: 190, height: 34, gap: 10 } as const
 const HEAD = 28
-const GAP = 150
+const GAP = 100
 const COLUMN = BOX.width + GAP
 const WIDTH = 2 * COLUMN + BOX.width
 /** How far links between routers reach out beside their boxes. */
@@ -17,6 +17,8 @@ const BULGE = 60
 /** The greatest number of boxes in a column: the boxes with the most traffic, and offline routers. */
 export const MOST_IN_COLUMN = 12
 const TITLE_LENGTH = 20
+/** A longer note takes the room of the title. */
+const MOST_DIGITS = 2
 
 type Side = 'identities' | 'edge-routers' | 'services'
 
@@ -140,7 +142,8 @@ interface BoxProps {
 function TrafficBox({ box, isDim, onHover }: BoxProps) {
   const { kind, side, id, name, note, isOffline, y } = box
   const whole = visibleLine(name)
-  const title = whole.length > TITLE_LENGTH ? `${whole.slice(0, TITLE_LENGTH - 1)}…` : whole
+  const most = TITLE_LENGTH - Math.max(0, note.length - MOST_DIGITS)
+  const title = whole.length > most ? `${whole.slice(0, most - 1)}…` : whole
   const x = COLUMNS.findIndex((column) => column.side === side) * COLUMN
   return (
     <a
@@ -205,7 +208,7 @@ function boxesOf({ flows, routers }: Traffic): { readonly boxes: ReadonlyMap<str
     used(({ identity }) => identity).map(asBox('identities', 'identities')),
     shownRouters(routers).map((router) => ({
       ...asBox(router.kind, 'edge-routers')(router),
-      note: router.isOnline ? numberText(router.circuits) : stateWord(router),
+      note: stateWord(router) === 'offline' ? 'offline' : numberText(router.circuits),
       isOffline: stateWord(router) === 'offline',
     })),
     used(({ service }) => service).map(asBox('services', 'services')),
