@@ -18,12 +18,16 @@ export function holdsStorableText(json: unknown): boolean {
   return true
 }
 
-/** Control characters, and invisible characters that reverse, mark or break the text around them. */
-const HIDDEN = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+/**
+ * Control characters, and invisible characters that reverse, mark, join or break the text around them, by which two names would look alike.
+ * Joiners and selectors of a variant stay where writing needs them: not behind letters of Latin, Greek and Cyrillic, nor twice.
+ */
+const HIDDEN =
+  /(?![\p{Join_C}\p{VS}])[\p{Cc}\p{DI}\u2028\u2029\ufff9-\ufffb]|[\p{Join_C}\p{VS}](?<![^\p{ASCII}\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\u200b-\u200f].)/gu
 
 /**
- * Makes foreign text safe to show: characters that would move, hide or reverse other text on a terminal are written out, as `\u001b`. Line
- * ends and tabs stay. JSON stays the same JSON.
+ * Makes foreign text safe to show: characters that are invisible, or that would move, hide or reverse other text on a terminal, are written
+ * out, as `\u001b`. Line ends and tabs stay. JSON stays the same JSON.
  *
  * @example
  * visible('\u001b[2Jpayroll') // '\\u001b[2Jpayroll'
@@ -43,7 +47,10 @@ export function hidesText(text: string): boolean {
 }
 
 function escaped(mark: string): string {
-  return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return mark
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 }
 
 /** A name in quotation marks, without line ends and other control characters that would fake further text. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 // Internals: texts that others write, read in every form; a controller would let few of them through.
 import { networkOf } from '../../src/base/addresses.ts'
+import { hidesText, visible } from '../../src/base/text.ts'
 import { parseGoDuration } from '../../src/base/time.ts'
 
 describe('spans as Go writes them', () => {
@@ -43,4 +44,32 @@ describe('the network of', () => {
   ])('%s is %s', (address, network) => {
     expect(networkOf(address)).toBe(network)
   })
+})
+
+describe('a name that others choose shows its invisible characters', () => {
+  it.each([
+    ['of no width', 'ad\u200bmin', 'ad\\u200bmin'],
+    ['that mark the order of bytes', '\ufeffadmin', '\\ufeffadmin'],
+    ['that hyphenate', 'ad\u00admin', 'ad\\u00admin'],
+    ['that join words', 'ad\u2060min', 'ad\\u2060min'],
+    ['that fill', 'admin\u3164', 'admin\\u3164'],
+    ['that tag', 'admin\u{e0041}', 'admin\\udb40\\udc41'],
+    ['that join letters of Latin', 'ad\u200dmin', 'ad\\u200dmin'],
+    ['that join at the begin', '\u200dadmin', '\\u200dadmin'],
+    ['that select a variant of a letter', 'admi\ufe00n', 'admi\\ufe00n'],
+    ['that join twice', 'न\u200d\u200d', 'न\u200d\\u200d'],
+    ['that reverse', 'a\u202eb', 'a\\u202eb'],
+  ])('%s', (_kind, text, shown) => {
+    expect(visible(text)).toBe(shown)
+    expect(hidesText(text)).toBe(true)
+    expect(JSON.parse(visible(JSON.stringify(text)))).toBe(text)
+  })
+
+  it.each([['نمی\u200cدانم'], ['क्\u200dष'], ['👨\u200d👩\u200d👧'], ['❤\ufe0f\u200d🔥'], ['Zoé']])(
+    'but not those that its writing needs: %s',
+    (text) => {
+      expect(visible(text)).toBe(text)
+      expect(hidesText(text)).toBe(false)
+    },
+  )
 })

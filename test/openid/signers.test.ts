@@ -46,6 +46,11 @@ describe('external JWT signers on the login page', () => {
       name: '<b>Another</b>',
       issuer: 'https://another.test',
     })
+    const alike = await create(admin, '/external-jwt-signers', {
+      ...external.signer,
+      name: 'Corporate login\u200b\u202e',
+      issuer: 'https://alike.test',
+    })
     await other('off', { enabled: false })
     await other('no-address', { externalAuthUrl: null })
     await other('no-client', { clientId: null })
@@ -55,6 +60,7 @@ describe('external JWT signers on the login page', () => {
     expect(links.map(([, href, text]) => [href, text])).toEqual([
       [`/oidc/login/signer?authRequestID=${id}&amp;signer=${named}`, 'Log in with &lt;b&gt;Another&lt;/b&gt;'],
       [`/oidc/login/signer?authRequestID=${id}&amp;signer=${signer}`, 'Log in with Corporate login'],
+      [`/oidc/login/signer?authRequestID=${id}&amp;signer=${alike}`, 'Log in with Corporate login\\u200b\\u202e'],
     ])
   })
 

@@ -1,4 +1,5 @@
 import { ControllerError, TooManyAttempts } from '../../base/errors.ts'
+import { visibleLine } from '../../base/text.ts'
 import type { MissingFactors } from '../../context/call.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Answer } from '../../http/operations/operation.ts'
@@ -238,7 +239,7 @@ function signerLinks(id: string, signers: readonly Pick<BrowserSigner, 'id' | 'n
   if (signers.length === 0) return html``
   const items = signers.map(
     (signer) =>
-      html`<li><a class="button other" href="${signerPath(id, signer.id)}">Log in with ${signer.name}</a></li>`,
+      html`<li><a class="button other" href="${signerPath(id, signer.id)}">Log in with ${visibleLine(signer.name)}</a></li>`,
   )
   return html`<ul class="signers" aria-label="Other ways to log in">${items}</ul>`
 }
@@ -247,9 +248,10 @@ function signerLinks(id: string, signers: readonly Pick<BrowserSigner, 'id' | 'n
 function signerPage(
   provider: OpenIdProvider,
   id: string,
-  { id: signerId, name, externalAuthUrl, clientId }: NonNullable<MissingFactors['signer']>,
+  { id: signerId, name: given, externalAuthUrl, clientId }: NonNullable<MissingFactors['signer']>,
   problem: Problem = {},
 ): Promise<Answer> {
+  const name = visibleLine(given)
   const way =
     externalAuthUrl && clientId
       ? html`<p>Your network also asks for a login at ${name}.</p>
@@ -262,7 +264,7 @@ function signerPage(
 function signerProblem(error: unknown): Problem {
   if (error instanceof SignerLoginRefused) {
     const { reason, signer } = error
-    const name = signer || 'That signer'
+    const name = visibleLine(signer) || 'That signer'
     if (reason === 'unreachable')
       return { status: 502, error: `${name} cannot be reached now. Try again later, or log in another way.` }
     if (reason === 'refused') return { status: 401, error: `${name} did not log you in here.` }

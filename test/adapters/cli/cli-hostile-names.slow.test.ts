@@ -12,9 +12,10 @@ import { runProgram } from './run-program.ts'
 
 const ADMIN = { PORTCULLIS_ADMIN_USERNAME: 'keeper', PORTCULLIS_ADMIN_PASSWORD: 'a-secret-of-mine' }
 /** Clears the screen, rings, goes back to the begin of the line, reverses what follows, and begins a line of its own. */
-const HOSTILE = 'x\u001b[2J\u001b]0;t\u0007\r\u009b31m\u202e\u2066\u200f\u2028y\n+ identities faked'
+const HOSTILE =
+  'x\u001b[2J\u001b]0;t\u0007\r\u009b31m\u202e\u2066\u200f\u2028\u200b\ufeff\u{e0041}y\n+ identities faked'
 /** Characters that never reach a terminal. */
-const HIDDEN = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+const HIDDEN = /[^\P{Cc}\n\t]|[\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\u{e0041}]/u
 
 let cwd: string
 let remote: readonly string[]
