@@ -4,14 +4,20 @@ import { logFailure } from '../context/background-failure.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
-import { ASK_AGAIN_MS, answeredFields, isInDoubt, isSameEntry } from '../facts/identities/directory.rules.ts'
+import {
+  ASK_AGAIN_MS,
+  answeredFields,
+  type DirectoryAnswer,
+  isInDoubt,
+  isSameEntry,
+} from '../facts/identities/directory.rules.ts'
 import { identities } from '../facts/identities/identity.resource.ts'
 import { apiSessions } from '../facts/login/api-session.resource.ts'
 import type { AskedDirectory, DirectoryQuestion, LoginQuestion } from '../facts/network/host-rules.ts'
 import type { RecordOf } from '../kernel/declaration/resource.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 import { endReasonsOf } from '../records/deletion.ts'
-import { MORE, writeInBatches } from '../records/write-batches.ts'
+import { MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
 
 export type Identity = RecordOf<typeof identities>
 
@@ -77,18 +83,12 @@ async function askAtLogin(
   }
 }
 
-/** Asks about an identity. The question is under way until {@link askAbout} has written its answer. */
-async function answerAbout(directory: AskedDirectory, before: Identity) {
-  const { underWay } = directory
-  const question: DirectoryQuestion = { isOutdated: false }
-  const same = underWay.get(before.id) ?? new Set()
-  underWay.set(before.id, same.add(question))
-  const answered = await directory.answerFor(before)
-  for (const earlier of answered === undefined ? [] : same) {
-    if (earlier === question) break
-    earlier.isOutdated = true
-  }
-  return { ...answered, before, question }
+/** A question about one identity with its answer. Without the member `answer` the directory gave no valid one. */
+interface Answered {
+  /** The identity as it was when the question was asked. */
+  readonly before: Identity
+  readonly question: DirectoryQuestion
+  readonly answer?: DirectoryAnswer
 }
 
 /**
@@ -102,78 +102,114 @@ export async function askAbout(
   asked: readonly Identity[],
   { isReported }: { readonly isReported: boolean } = { isReported: false },
 ): Promise<{ readonly isAnswered: boolean; readonly inDoubt: readonly string[] }> {
-  const { clock, logger, writes } = context
-  const { keepForMs } = directory
+  const { clock, writes } = context
   const gate = new Gate(AT_ONCE)
-  const ask = (before: Identity) => gate.run(() => answerAbout(directory, before))
-  const all = await Promise.all(asked.map(ask))
-  const answered = all.flatMap((one) => ('answer' in one ? [one] : []))
-  const inDoubt = new Set<string>()
-  const changed = (current: Identity, { before, answer }: (typeof answered)[number]): Identity => {
-    const now = clock.now()
-    const fields = answeredFields(current, answer, now, { keepForMs, isReported })
+  const all = await Promise.all(asked.map((before) => gate.run(() => answerAbout(directory, before))))
+  const answered = all.filter((one) => 'answer' in one)
+  const unanswered = all.filter((one) => !('answer' in one) && !isDueSoon(one.before, clock.now()))
+  const round = new AnswerRound(context, { keepForMs: directory.keepForMs, isReported })
+  try {
+    if (answered.length + unanswered.length > 0) {
+      const disabling = await writes.run(SYSTEM_CALL, (tx) => round.writeAll(tx, answered, unanswered))
+      for (const one of disabling) await round.disable(one)
+    }
+  } finally {
+    endQuestions(directory, all)
+  }
+  return { isAnswered: answered.length > 0, inDoubt: [...round.inDoubt] }
+}
+
+/** Asks about an identity. The question is under way until {@link askAbout} has written its answer. */
+async function answerAbout(directory: AskedDirectory, before: Identity): Promise<Answered> {
+  const { underWay } = directory
+  const question: DirectoryQuestion = { isOutdated: false }
+  const same = underWay.get(before.id) ?? new Set()
+  underWay.set(before.id, same.add(question))
+  const answered = await directory.answerFor(before)
+  for (const earlier of answered === undefined ? [] : same) {
+    if (earlier === question) break
+    earlier.isOutdated = true
+  }
+  return { ...answered, before, question }
+}
+
+function endQuestions({ underWay }: AskedDirectory, asked: readonly Answered[]): void {
+  for (const { before, question } of asked) {
+    const same = underWay.get(before.id)
+    same?.delete(question)
+    if (same?.size === 0) underWay.delete(before.id)
+  }
+}
+
+/** Writes the answers to questions that were asked together. */
+class AnswerRound {
+  /** Identities that changed after the question, so that the answer may be too old. */
+  readonly inDoubt = new Set<string>()
+  readonly #context: EngineContext
+  readonly #rule: { readonly keepForMs: number; readonly isReported: boolean }
+
+  constructor(context: EngineContext, rule: { readonly keepForMs: number; readonly isReported: boolean }) {
+    this.#context = context
+    this.#rule = rule
+  }
+
+  /** Writes all answers but those that disable an identity: these are returned. */
+  async writeAll(tx: WriteTransaction, answered: readonly Answered[], unanswered: readonly Answered[]) {
+    const { clock } = this.#context
+    const stored = tx.collection(identities)
+    const disabling: Answered[] = []
+    this.inDoubt.clear()
+    for (const one of answered) {
+      const current = await stored.get(one.before.id)
+      if (current === undefined || one.question.isOutdated) continue
+      const next = this.#changed(current, one)
+      if (disables(current, next)) disabling.push(one)
+      else if (next !== current) await stored.update(next)
+    }
+    for (const { before, question } of unanswered) {
+      const current = await stored.get(before.id)
+      const now = clock.now()
+      if (current === undefined || question.isOutdated || isDueSoon(current, now)) continue
+      await stored.update({ ...current, directoryDueAt: now + ASK_AGAIN_MS })
+    }
+    return disabling
+  }
+
+  /** Disables an identity and ends its sessions, as an administrator does. The last administrator stays enabled. */
+  async disable(one: Answered): Promise<void> {
+    const { id } = one.before
+    const disableIn = async (tx: WriteTransaction, batch: WriteBatch) => {
+      const stored = tx.collection(identities)
+      const current = await stored.get(id)
+      this.inDoubt.delete(id)
+      if (current === undefined || one.question.isOutdated) return undefined
+      const next = this.#changed(current, one)
+      await stored.update(next)
+      if (this.inDoubt.has(id)) return undefined
+      const { clock, logger, pki } = this.#context
+      if (await wasLastAdministrator({ tx, pki, now: clock.now() }, id)) {
+        logger.error('the directory disables the last administrator, who stays enabled', { identity: id })
+        await stored.update({ ...next, directoryDisabledAt: null })
+        return undefined
+      }
+      await endLoginsUnderWay(tx, id)
+      return (await endApiSessions(tx, 'identityId', id, batch)) === MORE ? MORE : undefined
+    }
+    await writeInBatches(this.#context, SYSTEM_CALL, disableIn, endReasonsOf(apiSessions))
+  }
+
+  /** The identity as its answer makes it. In doubt it keeps what it has, and is asked about again. */
+  #changed(current: Identity, { before, answer }: Answered): Identity {
+    const now = this.#context.clock.now()
+    const fields = answeredFields(current, answer, now, this.#rule)
     if (fields === undefined) return current
     // Another process may have written the answer to a later question.
     if (isInDoubt(before, current, fields)) {
-      inDoubt.add(current.id)
-      return isReported ? current : { ...current, directoryDueAt: now }
+      this.inDoubt.add(current.id)
+      return this.#rule.isReported ? current : { ...current, directoryDueAt: now }
     }
     return { ...current, ...fields, ...(!isSameEntry(current, fields) && { updatedAt: now }) }
   }
-  const unanswered = all.filter((one) => !('answer' in one) && !isDueSoon(one.before, clock.now()))
-  let disabled: typeof answered = []
-  const rest = async (tx: WriteTransaction) => {
-    disabled = []
-    inDoubt.clear()
-    for (const one of answered) {
-      const current = await tx.collection(identities).get(one.before.id)
-      if (current === undefined || one.question.isOutdated) continue
-      const next = changed(current, one)
-      if (disables(current, next)) disabled.push(one)
-      else if (next !== current) await tx.collection(identities).update(next)
-    }
-    for (const { before, question } of unanswered) {
-      const current = await tx.collection(identities).get(before.id)
-      const now = clock.now()
-      if (current === undefined || question.isOutdated || isDueSoon(current, now)) continue
-      await tx.collection(identities).update({ ...current, directoryDueAt: now + ASK_AGAIN_MS })
-    }
-  }
-  // As an administrator disables an identity.
-  const disable = (one: (typeof answered)[number]) => {
-    const { id } = one.before
-    return writeInBatches(
-      context,
-      SYSTEM_CALL,
-      async (tx, batch) => {
-        const current = await tx.collection(identities).get(id)
-        inDoubt.delete(id)
-        if (current === undefined || one.question.isOutdated) return undefined
-        const next = changed(current, one)
-        await tx.collection(identities).update(next)
-        if (inDoubt.has(id)) return undefined
-        if (await wasLastAdministrator({ tx, pki: context.pki, now: clock.now() }, id)) {
-          logger.error('the directory disables the last administrator, who stays enabled', { identity: id })
-          await tx.collection(identities).update({ ...next, directoryDisabledAt: null })
-          return undefined
-        }
-        await endLoginsUnderWay(tx, id)
-        return (await endApiSessions(tx, 'identityId', id, batch)) === MORE ? MORE : undefined
-      },
-      endReasonsOf(apiSessions),
-    )
-  }
-  try {
-    if (answered.length + unanswered.length > 0) await writes.run(SYSTEM_CALL, rest)
-    for (const one of disabled) await disable(one)
-  } finally {
-    for (const { before, question } of all) {
-      const same = directory.underWay.get(before.id)
-      same?.delete(question)
-      if (same?.size === 0) directory.underWay.delete(before.id)
-    }
-  }
-  return { isAnswered: answered.length > 0, inDoubt: [...inDoubt] }
 }
 
 function disables(before: Identity, after: Identity): boolean {

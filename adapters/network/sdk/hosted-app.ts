@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import { runtime } from '../../../src/concurrency/process-runtime.ts'
+import { type Host, type HostedService, type HostOptions, hostService } from './hosting.ts'
 import type { Caller, ServiceConnection } from './service-connection.ts'
 
 declare module 'node:http' {
@@ -39,6 +41,58 @@ export interface HostedAppOptions {
    * `request.caller`.
    */
   readonly callerHeader?: string
+}
+
+/** Milliseconds between idle turns: long, because they only hold the process. */
+const HOLD_MS = 2 ** 30
+
+/** The apps that an identity hosts. */
+export class HostedApps {
+  readonly #host: Host
+  readonly #holdsProcess: boolean
+  readonly #hosted = new Set<HostedService>()
+  #release: (() => void) | undefined
+
+  /** With `holdsProcess` the process lasts as long as something is hosted. */
+  constructor(host: Host, holdsProcess: boolean) {
+    this.#host = host
+    this.#holdsProcess = holdsProcess
+  }
+
+  async host(service: string, app: HostedApp, options: HostOptions & HostedAppOptions): Promise<HostedService> {
+    const server = appServer(app, options)
+    const started = await hostService(this.#host, service, (connection) => server.take(connection), options)
+    // While the identity changes routers no socket holds the process.
+    if (this.#holdsProcess) this.#release ??= runtime.interval(HOLD_MS, () => undefined, true)
+    const hosted: HostedService = {
+      service,
+      get routers() {
+        return started.routers
+      },
+      get connections() {
+        return started.connections
+      },
+      close: async (ending) => {
+        this.#forget(hosted)
+        server.close()
+        await started.close(ending)
+      },
+      [Symbol.asyncDispose]: () => hosted.close(),
+    }
+    this.#hosted.add(hosted)
+    return hosted
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#hosted].map((hosted) => hosted.close()))
+  }
+
+  #forget(hosted: HostedService): void {
+    this.#hosted.delete(hosted)
+    if (this.#hosted.size > 0) return
+    this.#release?.()
+    this.#release = undefined
+  }
 }
 
 /** Takes connections, and ends the server that was created for them. */

@@ -11,8 +11,8 @@ import { CertificateRenewal } from './certificate-renewal.ts'
 import { ControllerSession } from './controller-session.ts'
 import { type DialOptions, dialService } from './dialing.ts'
 import { HeldCertificate } from './held-certificate.ts'
-import { appServer, type HostedAppOptions } from './hosted-app.ts'
-import { type HostedService, type HostOptions, hostService } from './hosting.ts'
+import { type HostedAppOptions, HostedApps } from './hosted-app.ts'
+import type { HostOptions } from './hosting.ts'
 import type { Identity, IdentityOptions } from './identity.ts'
 import { clientIn, portcullisIn, secondFactorOf } from './identity-client.ts'
 import {
@@ -114,23 +114,9 @@ export interface IdentityConnections extends IdentityOptions {
 export function identityOver(connections: IdentityConnections): Identity {
   const { certificate, connect, controllers, posture, secondFactor, timer } = connections
   const fetchController = fetchShowing(connections)
-  const report = async (api: ApiClient<ClientApi>, facts: EndpointFacts) => {
-    const body = [...postureResponses(facts)]
-    // Some controllers leave the posture of sessions of access tokens to routers.
-    routers.report(facts)
-    if (body.length > 0) await api.call('POST /posture-response-bulk', { body: body as PostureReport })
-  }
-  let self: Promise<{ readonly id: string; readonly name: string }> | undefined
   const session = new ControllerSession({
     ...{ controllers, fetch: fetchController, timer },
-    otherCertificate: () => {
-      const kept = connections.reread?.()
-      const isNews = kept !== undefined && ![certificate?.shown.cert, certificate?.other?.cert].includes(kept.cert)
-      // Another program with the same file renewed the pair.
-      if (isNews) certificate?.propose(kept, certificate.shown.ca)
-      const other = certificate?.other
-      return other && { fetch: connections.fetchBy(other), show: () => certificate?.showOther(other) }
-    },
+    otherCertificate: () => otherCertificate(connections),
     sessions: connections.sessions ?? 'auto',
     ...(connections.logIn && { logIn: () => connections.logIn?.() ?? Promise.reject(new Error('no login')) }),
     ...(secondFactor && { secondFactor: () => secondFactor() }),
@@ -141,13 +127,10 @@ export function identityOver(connections: IdentityConnections): Identity {
     onNewToken: (token) => routers.updateToken(token),
     onAlive: () => renewal.renewWhenDue(),
   })
-  const whoAmI = () => {
-    self ??= session.call('identity', async (api) => (await api.call('GET /current-identity')).data)
-    self.catch(() => {
-      self = undefined
-    })
-    return self
-  }
+  const report = (api: ApiClient<ClientApi>, facts: EndpointFacts) => reportPosture(api, routers, facts)
+  const whoAmI = askedOnce(() =>
+    session.call('identity', async (api) => (await api.call('GET /current-identity')).data),
+  )
   const routers = new RouterPool({
     ...{ connect, timer, now: connections.now ?? runtime.monotonic },
     hello: async (mayBeOver) => {
@@ -156,33 +139,25 @@ export function identityOver(connections: IdentityConnections): Identity {
       return { apiSessionToken: await session.token(), identityId: (await whoAmI()).id }
     },
   })
-  const [controller = ''] = controllers
   const renewal = new CertificateRenewal({ session, controllers, certificate, keep: connections.keep, timer })
   const access = new ServiceAccess(session, (router) => connections.reaches?.(router) ?? true)
-  const forgetSession = () => session.forget()
-  let direct: Promise<DirectIdentity> | undefined
-  const directOffer = async (serviceId: string, isRequired = connections.directE2EE === 'required') => {
-    if (!isRequired && connections.directE2EE === undefined) return undefined
-    direct ??= openProving({ ...{ certificate, controllers, session, timer }, fetch: fetchController, whoAmI })
-    return (await direct).offer(serviceId, isRequired)
-  }
-  const common = { access, routers, timer, directOffer, forgetSession }
-  const hosted = new Set<HostedService>()
+  const proving = { certificate, controllers, session, timer, fetch: fetchController, whoAmI }
+  const directOffer = directOffers(connections.directE2EE, proving)
+  const common = { access, routers, timer, directOffer, forgetSession: () => session.forget() }
+  const apps = new HostedApps(common, connections.holdsProcess ?? true)
   const dial = (service: string, options: DialOptions = {}) =>
     dialService({ ...common, name: async () => (await whoAmI()).name }, service, options)
   const agent = new ServiceAgent(dial)
-  const fetch = serviceFetch(agent)
-  let release: (() => void) | undefined
   const close = async () => {
-    release?.()
     agent.destroy()
-    await Promise.all([...hosted].map((one) => one.close()))
+    await apps.close()
     routers.close()
     renewal.close()
     await session.close()
   }
+  const [baseUrl = ''] = controllers
   return {
-    ...{ agent, fetch, close, dispatcher: serviceDispatcher(agent) },
+    ...{ agent, fetch: serviceFetch(agent), close, dispatcher: serviceDispatcher(agent) },
     dial: async (service, options = {}) => {
       checkArgument('dial', 'service', service, { shape: 'string', isNeeded: true })
       checkOptions('dial', options, DIAL_OPTIONS)
@@ -191,37 +166,13 @@ export function identityOver(connections: IdentityConnections): Identity {
     host: async (service, app, options = {}) => {
       checkArgument('host', 'service', service, { shape: 'string', isNeeded: true })
       checkOptions('host', options, HOST_OPTIONS)
-      const server = appServer(app, options)
-      const started = await hostService(common, service, (connection) => server.take(connection), options)
-      // While the identity changes routers no socket holds the process.
-      if (connections.holdsProcess !== false) release ??= runtime.interval(HOLD_MS, () => undefined, true)
-      const closing: HostedService = {
-        service,
-        [Symbol.asyncDispose]: () => closing.close(),
-        get routers() {
-          return started.routers
-        },
-        get connections() {
-          return started.connections
-        },
-        close: async (ending) => {
-          hosted.delete(closing)
-          if (hosted.size === 0) {
-            release?.()
-            release = undefined
-          }
-          server.close()
-          await started.close(ending)
-        },
-      }
-      hosted.add(closing)
-      return closing
+      return apps.host(service, app, options)
     },
     services: () => access.list(),
     report: (facts) => session.call('posture', (api) => report(api, facts)),
     mfa: secondFactorOf(session),
-    client: clientIn(session, { baseUrl: controller, fetch: fetchController }),
-    portcullis: portcullisIn(session, { baseUrl: controller, fetch: fetchController }),
+    client: clientIn(session, { baseUrl, fetch: fetchController }),
+    portcullis: portcullisIn(session, { baseUrl, fetch: fetchController }),
     renew: async (keep) => {
       checkArgument('renew', 'keep', keep, { shape: 'function', isNeeded: true })
       await renewal.renew(keep)
@@ -230,10 +181,42 @@ export function identityOver(connections: IdentityConnections): Identity {
   }
 }
 
-/** The identity as it proves itself: loaded with the first connection that asks for it. */
-async function openProving(parts: ProvingParts): Promise<DirectIdentity> {
-  const { provingIdentity } = await import('./proved/direct-identity.ts')
-  return provingIdentity(parts)
+/** The other certificate that the identity may show, after another program with the same file renewed the pair. */
+function otherCertificate({ certificate, fetchBy, reread }: IdentityConnections) {
+  const kept = reread?.()
+  const isNews = kept !== undefined && ![certificate?.shown.cert, certificate?.other?.cert].includes(kept.cert)
+  if (isNews) certificate?.propose(kept, certificate.shown.ca)
+  const other = certificate?.other
+  return other && { fetch: fetchBy(other), show: () => certificate?.showOther(other) }
+}
+
+async function reportPosture(api: ApiClient<ClientApi>, routers: RouterPool, facts: EndpointFacts): Promise<void> {
+  const body = [...postureResponses(facts)]
+  // Some controllers leave the posture of sessions of access tokens to routers.
+  routers.report(facts)
+  if (body.length > 0) await api.call('POST /posture-response-bulk', { body: body as PostureReport })
+}
+
+/** Asks once and keeps the answer. A failure is forgotten, so that the next call asks again. */
+function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  return () => {
+    answer ??= ask()
+    answer.catch(() => {
+      answer = undefined
+    })
+    return answer
+  }
+}
+
+/** How the identity proves itself on connections. The code for this is loaded with the first connection that asks for it. */
+function directOffers(directE2EE: IdentityOptions['directE2EE'], parts: ProvingParts) {
+  let direct: Promise<DirectIdentity> | undefined
+  return async (serviceId: string, isRequired = directE2EE === 'required') => {
+    if (!isRequired && directE2EE === undefined) return undefined
+    direct ??= import('./proved/direct-identity.ts').then(({ provingIdentity }) => provingIdentity(parts))
+    return (await direct).offer(serviceId, isRequired)
+  }
 }
 
 /** The way to controllers by the certificate that is shown at the moment. */
@@ -250,6 +233,3 @@ function fetchShowing({ certificate, fetchBy }: IdentityConnections): Fetch {
 }
 
 type PostureReport = RequestOf<ClientApi['POST /posture-response-bulk']>['body']
-
-/** Milliseconds between idle turns: long, because they only hold the process. */
-const HOLD_MS = 2 ** 30

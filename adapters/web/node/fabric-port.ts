@@ -22,7 +22,7 @@ export interface ControlChannelOptions {
   readonly others?: readonly Address[]
 }
 
-interface ControlChannel {
+export interface ControlChannel {
   /** The ALPN protocols that it adds to the port of the APIs. */
   readonly protocols: readonly string[]
   readonly address: string | undefined

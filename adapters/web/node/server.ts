@@ -1,21 +1,14 @@
 import { createServer, type Server } from 'node:https'
-import { isIP } from 'node:net'
-import { type TLSSocket, Server as TlsServer } from 'node:tls'
+import { isIP, type Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 import { checkArgument, checkOptions } from '../../../src/base/arguments.ts'
 import type { CapacityOptions } from '../../../src/concurrency/fair-capacity.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import { listen, urlOf } from '../../network/channel/index.ts'
 import { connectionInfo } from './connection-info.ts'
-import { EDGE_FIRST_BYTES, EdgePort, ROUTER_PROTOCOLS } from './edge-port.ts'
-import {
-  CONTROL_PROTOCOL,
-  controlChannel,
-  type FabricSource,
-  NO_CONTROL_CHANNEL,
-  PROCESS_PROTOCOL,
-} from './fabric-port.ts'
 import { createListener, LISTENER_OPTIONS, type ListenerOptions } from './listener.ts'
 import { asksForOperatorChannel, serveOperators } from './operator-port.ts'
+import { RouterPorts } from './router-ports.ts'
 import {
   type RoutedServeOptions,
   type RoutedServer,
@@ -24,7 +17,6 @@ import {
   type ServableController,
   type ServeOptions,
 } from './server-options.ts'
-import { sharePort } from './shared-port.ts'
 import { type ServerCertificate, serverCertificateFacts, tlsOptions } from './tls-sockets.ts'
 import { positive, trackConnections } from './tracked-connections.ts'
 
@@ -44,6 +36,10 @@ const CLOSING_ARRIVAL_MS = 1000
 const STALLED_CONNECTION_MS = 100_000
 /** How often connections are checked against their time limits, in ms. */
 const CHECKING_INTERVAL_MS = 1000
+/** How long a request may take to arrive, its headers and the whole, and how long a connection may wait for the next request, in ms. */
+const DEFAULT_HEADERS_MS = 10_000
+const DEFAULT_REQUEST_MS = 30_000
+const DEFAULT_KEEP_ALIVE_MS = 5000
 /** Room for several bearer tokens, in bytes. */
 const MAX_HEADER_BYTES = 32_768
 
@@ -69,24 +65,85 @@ export function serve(
 export function serve(controller: ServableController, options: ServeOptions): Promise<RunningServer>
 export async function serve(controller: ServableController, options: ServeOptions): Promise<RunningServer> {
   checkArgument('serve', 'controller', controller, {
-    functions: ['fetch', 'tls'],
-    isNeeded: true,
-    hint: 'a controller',
+    ...{ functions: ['fetch', 'tls'], isNeeded: true, hint: 'a controller' },
   })
   checkOptions('serve', options, SERVE_RULES)
   const host = options.host ?? '127.0.0.1'
   const onError =
     options.onError ?? ((error: unknown) => process.emitWarning(error instanceof Error ? error : String(error)))
-  const headersTimeout = options.headersTimeoutMs ?? 10_000
-  const control = controlChannel(controller.tls(), options.fabric ?? false)
-  const edge = edgePort(controller.tls(), options)
-  const protocols = [...control.protocols, ...(edge?.isShared ? ROUTER_PROTOCOLS : []), HTTP]
+  const headersMs = options.headersTimeoutMs ?? DEFAULT_HEADERS_MS
+  const routers = new RouterPorts(controller, options)
+  const server = httpsServer(controller, options, { protocols: [...routers.protocols, HTTP], headersMs })
+  const connections = trackConnections(server, connectionLimits(options))
+  const onTaken = (socket: Socket) => connections.keep(socket)
+  if (options.fabric) {
+    const infoOf = options.connectionInfo ?? connectionInfo
+    serveOperators(server, { fetch: controller.fetch, infoOf, onError, onTaken })
+  }
+  routers.shareWith(server, onTaken, headersMs)
+  await routers.bind()
+  const port = await listen(server, host, options.port).catch(async (error: unknown) => {
+    await routers.close()
+    throw error
+  })
+  try {
+    await routers.openAtStart({ host, port })
+  } catch (error) {
+    server.close()
+    await routers.close()
+    throw error
+  }
+  await routers.join({ host, port })
+  // Out of file descriptors is a reason to report, not to end the process.
+  server.on('error', onError)
+
+  const replaceCertificate = (certificate: ServerCertificate) => {
+    server.setSecureContext(tlsOptions(certificate))
+    routers.replaceCertificate(certificate)
+  }
+  const unlisten = controller.events?.on('pki.changed', () => replaceCertificate(controller.tls()))
+  const lifetime = new Lifetime('the server is closed')
+  const closed = new Promise((resolve) => server.once('close', resolve))
+  const close: RunningServer['close'] = ({ graceMs = DEFAULT_GRACE_MS } = {}) =>
+    lifetime.close(
+      () => unlisten?.(),
+      // It accepts nothing more. The method of HTTP would also cut connections on which the next request is on its way.
+      () => void TlsServer.prototype.close.call(server),
+      () => routers.close(),
+      () => connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) }),
+      () => connections.destroy(),
+      () => void server.close(),
+      () => closed,
+    )
+  return {
+    url: urlOf(host, port),
+    port,
+    get controlAddress() {
+      return routers.controlAddress
+    },
+    get router() {
+      return routers.router
+    },
+    openFabric: (source) => routers.open(source, { host, port }),
+    close,
+    [Symbol.asyncDispose]: () => close(),
+    replaceCertificate: (certificate = controller.tls()) => replaceCertificate(certificate),
+    addNamedCertificate: (certificate) => addNamed(server, certificate),
+  }
+}
+
+/** The server of the APIs with its time limits; it does not listen yet. */
+function httpsServer(
+  controller: ServableController,
+  options: ServeOptions,
+  { protocols, headersMs }: { readonly protocols: readonly string[]; readonly headersMs: number },
+): Server {
   const server = createServer({
     ...tlsOptions(controller.tls(), protocols),
-    headersTimeout,
-    handshakeTimeout: headersTimeout,
-    requestTimeout: Math.max(options.requestTimeoutMs ?? 30_000, headersTimeout),
-    keepAliveTimeout: options.keepAliveTimeoutMs ?? 5000,
+    headersTimeout: headersMs,
+    handshakeTimeout: headersMs,
+    requestTimeout: Math.max(options.requestTimeoutMs ?? DEFAULT_REQUEST_MS, headersMs),
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? DEFAULT_KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECKING_INTERVAL_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     shouldUpgradeCallback: (incoming) => Boolean(options.fabric) && asksForOperatorChannel(incoming),
@@ -98,98 +155,7 @@ export async function serve(controller: ServableController, options: ServeOption
       answerHeaders: () => controller.answerHeaders ?? {},
       ...picked(options, Object.keys(LISTENER_OPTIONS)),
     })
-  server.on('request', options.app ?? ownListener())
-  const connections = trackConnections(server, connectionLimits(options))
-  if (options.fabric) {
-    const infoOf = options.connectionInfo ?? connectionInfo
-    serveOperators(server, { fetch: controller.fetch, infoOf, onError, onTaken: (socket) => connections.keep(socket) })
-  }
-  if (protocols.length > 1) {
-    sharePort(server, {
-      byProtocol: new Map([
-        [CONTROL_PROTOCOL, (socket) => control.accept(socket)],
-        [PROCESS_PROTOCOL, (socket) => control.accept(socket)],
-        ...ROUTER_PROTOCOLS.map((protocol) => [protocol, (socket: TLSSocket) => edge?.accept(socket)] as const),
-      ]),
-      ...(edge?.isShared && { byFirstBytes: { bytes: EDGE_FIRST_BYTES, take: (socket) => edge.accept(socket) } }),
-      onTaken: (socket) => connections.keep(socket),
-      firstBytesMs: headersTimeout,
-    })
-  }
-  const closeChannels = async () => {
-    await edge?.close()
-    await control.close()
-  }
-  await control.bind()
-  await edge?.bind()
-  const port = await listen(server, host, options.port).catch(async (error: unknown) => {
-    await closeChannels()
-    throw error
-  })
-  const openFabric = async (source: FabricSource) => {
-    control.advertise({ host, port })
-    const plane = await control.open(source)
-    if (plane !== undefined) await edge?.open(plane, controller.fetch, { host, port })
-  }
-  if (controller.openFabric !== undefined && control !== NO_CONTROL_CHANNEL) {
-    try {
-      await openFabric({ openFabric: controller.openFabric })
-    } catch (error) {
-      server.close()
-      await closeChannels()
-      throw error
-    }
-  }
-  await edge?.join({ host, port })
-  // Out of file descriptors is a reason to report, not to end the process.
-  server.on('error', onError)
-
-  const replaceCertificate = (certificate: ServerCertificate) => {
-    server.setSecureContext(tlsOptions(certificate))
-    control.replaceCertificate(certificate)
-    edge?.replaceCertificate(certificate)
-  }
-  const unlisten = controller.events?.on('pki.changed', () => replaceCertificate(controller.tls()))
-  const lifetime = new Lifetime('the server is closed')
-  const closed = new Promise((resolve) => server.once('close', resolve))
-  const close: RunningServer['close'] = ({ graceMs = DEFAULT_GRACE_MS } = {}) =>
-    lifetime.close(
-      () => unlisten?.(),
-      // It accepts nothing more. The method of HTTP would also cut connections on which the next request is on its way.
-      () => void TlsServer.prototype.close.call(server),
-      () => closeChannels(),
-      () => connections.drain({ graceMs, arrivalMs: Math.min(graceMs, CLOSING_ARRIVAL_MS) }),
-      () => connections.destroy(),
-      () => void server.close(),
-      () => closed,
-    )
-  return {
-    url: urlOf(host, port),
-    port,
-    get controlAddress() {
-      return control.address
-    },
-    get router() {
-      return edge?.router
-    },
-    openFabric,
-    close,
-    [Symbol.asyncDispose]: () => close(),
-    replaceCertificate: (certificate = controller.tls()) => replaceCertificate(certificate),
-    addNamedCertificate: (certificate) => addNamed(server, certificate),
-  }
-}
-
-/** Where SDKs connect, as the options ask for it. Throws for a router without the control channel that it belongs to. */
-function edgePort(
-  certificate: ServerCertificate,
-  { router = false, fabric = false }: ServeOptions,
-): EdgePort | undefined {
-  if (router === false) return undefined
-  const isRunning = router !== true && router.running !== undefined
-  if (fabric === false && !isRunning)
-    throw new TypeError('serve: router needs fabric, by which controllers lay circuits')
-  return new EdgePort(certificate, router === true ? {} : router)
+  return server.on('request', options.app ?? ownListener())
 }
 
 function addNamed(server: Server, certificate: ServerCertificate): void {

@@ -70,110 +70,133 @@ interface WatchedRequest {
 
 /** Makes the controller's HTTP function out of its operations. */
 export function createHandler(engine: ControllerEngine, apis: Apis, options: HandlerOptions): WatchedFetch {
-  const routers = {
-    client: Router.of(apis.client),
-    management: Router.of(apis.management),
-    fabric: Router.of(apis.fabric),
-    portcullis: Router.of(apis.portcullis),
-    openid: Router.of(apis.openid?.operations ?? []),
-  }
-
-  const keptLists = new KeptLists(engine.reader.texts)
-  const { turns, limits } = options
-  const listLimits = { places: ENTITIES_AT_ONCE, waiting: limits.listsPerIdentity, placesOfAll: ENTITIES_OF_ALL }
-  const lists = new CallerTurns(turns, listLimits)
-  const questions = new CallerTurns(turns, { places: 1, waiting: limits.questionsPerIdentity })
-
-  let written: ApiDocuments | undefined
-  const documents = () => {
-    written ??= options.documents()
-    return written
-  }
-
-  function pathOf({ pathname }: URL): { readonly api: keyof typeof routers; readonly path: string } {
-    const path = apis.openid && openIdPathOf(pathname)
-    return path === undefined ? apiPathOf(pathname) : { api: 'openid', path }
-  }
-
-  /** The whole pipeline, in the order that deployed clients observe. */
-  async function answer(request: PlainRequest, connection: ConnectionInfo, told: WatchedRequest): Promise<PlainAnswer> {
-    if (options.isClosed()) throw closed()
-    const turn = turns.begin()
-    const url = new URL(request.url)
-    refuseEncodedBody(request)
-    const bodyText = await readBodyText(request)
-    const { api, path } = pathOf(url)
-    const { operation, params } = routers[api].match(request.method, path)
-    const { shape } = operation
-    told.watch?.matched(told.requestId(), `${BASES[api]}${pathIn(shape.route)}`)
-    const { remoteAddress, clientCertificates = [] } = connection
-    const credentials = { headers: request.headers, clientCertificates, bearer: apis.openid?.bearer }
-    const caller = await countedCaller(engine, shape.access, credentials, remoteAddress)
-    if (bodyText !== undefined && bodyText.length >= LARGE_BODY) await turn()
-    const input = readInput(shape, request, url, bodyText, options)
-    // A request that only reads gets a name when it fails.
-    const requestId = shape.route.startsWith('GET ') ? undefined : told.requestId()
-    const call = callOf(connection, caller, bearerTokens(request.headers), requestId)
-    const inTurn = async () => {
-      if (shape.symbols !== undefined) {
-        return lists.run(input.find.limit ?? ENTITIES_AT_ONCE, caller, remoteAddress, make)
-      }
-      return shape.isLong ? questions.run(1, caller, remoteAddress, make) : make()
-    }
-    const make = async () => {
-      // The declaration determines the handler's input, and validation has checked it.
-      const result = await operation.handle({
-        engine,
-        call,
-        params,
-        headers: request.headers,
-        url,
-        documents,
-        versionFacts: options.versionFacts,
-        ...input,
-        request: input.body,
-      } as never)
-      return envelope(shape, result, input.find, options.limits, options.profile, keptLists, turn)
-    }
-    const admit = async () => {
-      authorize(shape, call)
-      await askHost(options.authorize, { api, operation: shape.route, params }, { caller, remoteAddress })
-      return inTurn()
-    }
-    const enveloped = await admit().catch((error: unknown) => {
-      if (error instanceof ControllerError && error.code === 'UNAUTHORIZED') {
-        const named = { ...call, requestId: told.requestId() }
-        engine.auditTrail.noteRefused(named, `${api} ${shape.route}`, error.details?.message)
-      }
-      throw error
-    })
-    const challenge = caller && secondaryChallenge(caller)
-    if (challenge === undefined) return enveloped
-    return { ...enveloped, headers: { ...enveloped.headers, 'www-authenticate': challenge } }
-  }
-
-  const headers = answerHeaders(options)
+  const pipeline = new Pipeline(engine, apis, options)
+  const general = answerHeaders(options)
   return async (request, connection = {}, watch) => {
     let named: string | undefined
     const requestId = () => {
       named ??= options.newRequestId()
       return named
     }
-    const { logger } = options
-    const {
-      status,
-      headers: own,
-      body,
-      upgrade,
-    } = await answer(request, connection, { requestId, watch }).catch((cause: unknown) => {
-      // A request that was under way when the controller was closed misses its storage.
-      const error = options.isClosed() && !(cause instanceof ControllerError) ? closed() : cause
-      watch?.failed(error)
-      return apis.openid !== undefined && pathOf(new URL(request.url)).api === 'openid'
-        ? apis.openid.toProblem(error, request, requestId(), logger)
-        : toProblem(error, requestId(), logger)
+    const watched = { requestId, watch }
+    const { status, headers, body, upgrade } = await pipeline
+      .answer(request, connection, watched)
+      .catch((cause: unknown) => pipeline.problem(cause, request, watched))
+    return { status, headers: { ...headers, ...general }, body, upgrade }
+  }
+}
+
+/** The way of requests to the operations of all APIs. */
+class Pipeline {
+  readonly #engine: ControllerEngine
+  readonly #apis: Apis
+  readonly #options: HandlerOptions
+  readonly #routers: Readonly<Record<keyof typeof BASES, Router>>
+  readonly #keptLists: KeptLists
+  readonly #lists: CallerTurns
+  readonly #questions: CallerTurns
+  /** The input that all handlers have in common. */
+  readonly #common: object
+
+  constructor(engine: ControllerEngine, apis: Apis, options: HandlerOptions) {
+    const { turns, limits } = options
+    this.#engine = engine
+    this.#apis = apis
+    this.#options = options
+    this.#routers = {
+      client: Router.of(apis.client),
+      management: Router.of(apis.management),
+      fabric: Router.of(apis.fabric),
+      portcullis: Router.of(apis.portcullis),
+      openid: Router.of(apis.openid?.operations ?? []),
+    }
+    this.#keptLists = new KeptLists(engine.reader.texts)
+    const listLimits = { places: ENTITIES_AT_ONCE, waiting: limits.listsPerIdentity, placesOfAll: ENTITIES_OF_ALL }
+    this.#lists = new CallerTurns(turns, listLimits)
+    this.#questions = new CallerTurns(turns, { places: 1, waiting: limits.questionsPerIdentity })
+    let written: ApiDocuments | undefined
+    const documents = () => {
+      written ??= options.documents()
+      return written
+    }
+    this.#common = { engine, documents, versionFacts: options.versionFacts }
+  }
+
+  /** The whole pipeline, in the order that deployed clients observe. */
+  async answer(request: PlainRequest, connection: ConnectionInfo, watched: WatchedRequest): Promise<PlainAnswer> {
+    const options = this.#options
+    if (options.isClosed()) throw closed()
+    const turn = options.turns.begin()
+    const url = new URL(request.url)
+    refuseEncodedBody(request)
+    const bodyText = await readBodyText(request)
+    const { api, path } = this.#placeOf(url)
+    const { operation, params } = this.#routers[api].match(request.method, path)
+    const { shape } = operation
+    watched.watch?.matched(watched.requestId(), `${BASES[api]}${pathIn(shape.route)}`)
+    const caller = await this.#callerOf(shape, request, connection)
+    if (bodyText !== undefined && bodyText.length >= LARGE_BODY) await turn()
+    const input = readInput(shape, request, url, bodyText, options)
+    // A request that only reads gets a name when it fails.
+    const requestId = shape.route.startsWith('GET ') ? undefined : watched.requestId()
+    const call = callOf(connection, caller, bearerTokens(request.headers), requestId)
+    const make = async () => {
+      // The declaration determines the handler's input, and validation has checked it.
+      const given = { call, params, headers: request.headers, url, ...input, request: input.body }
+      const result = await operation.handle({ ...this.#common, ...given } as never)
+      return envelope(shape, result, input.find, options.limits, options.profile, this.#keptLists, turn)
+    }
+    const admit = async () => {
+      authorize(shape, call)
+      const { remoteAddress } = connection
+      await askHost(options.authorize, { api, operation: shape.route, params }, { caller, remoteAddress })
+      return this.#inTurn(shape, input.find, { caller, remoteAddress }, make)
+    }
+    const answer = await admit().catch((error: unknown) => {
+      if (error instanceof ControllerError && error.code === 'UNAUTHORIZED') {
+        const named = { ...call, requestId: watched.requestId() }
+        this.#engine.auditTrail.noteRefused(named, `${api} ${shape.route}`, error.details?.message)
+      }
+      throw error
     })
-    return { status, headers: { ...own, ...headers }, body, upgrade }
+    const challenge = caller && secondaryChallenge(caller)
+    if (challenge === undefined) return answer
+    return { ...answer, headers: { ...answer.headers, 'www-authenticate': challenge } }
+  }
+
+  /** The answer to a request that failed. */
+  problem(cause: unknown, request: PlainRequest, { requestId, watch }: WatchedRequest): PlainAnswer {
+    const { isClosed, logger } = this.#options
+    const { openid } = this.#apis
+    // A request that was under way when the controller was closed misses its storage.
+    const error = isClosed() && !(cause instanceof ControllerError) ? closed() : cause
+    watch?.failed(error)
+    return openid !== undefined && this.#placeOf(new URL(request.url)).api === 'openid'
+      ? openid.toProblem(error, request, requestId(), logger)
+      : toProblem(error, requestId(), logger)
+  }
+
+  /** The API of an address, and the path within it. */
+  #placeOf({ pathname }: URL): { readonly api: keyof typeof BASES; readonly path: string } {
+    const path = this.#apis.openid && openIdPathOf(pathname)
+    return path === undefined ? apiPathOf(pathname) : { api: 'openid', path }
+  }
+
+  #callerOf({ access }: Operation['shape'], { headers }: PlainRequest, connection: ConnectionInfo) {
+    const { remoteAddress, clientCertificates = [] } = connection
+    const credentials = { headers, clientCertificates, bearer: this.#apis.openid?.bearer }
+    return countedCaller(this.#engine, access, credentials, remoteAddress)
+  }
+
+  /** Runs a list or a long question when its caller has a free place, and anything else at once. */
+  #inTurn<T>(
+    shape: Operation['shape'],
+    { limit }: { readonly limit?: number | undefined },
+    { caller, remoteAddress }: { readonly caller: Caller | undefined; readonly remoteAddress: string | undefined },
+    make: () => Promise<T>,
+  ): Promise<T> {
+    if (shape.symbols !== undefined) return this.#lists.run(limit ?? ENTITIES_AT_ONCE, caller, remoteAddress, make)
+    return shape.isLong ? this.#questions.run(1, caller, remoteAddress, make) : make()
   }
 }
 
