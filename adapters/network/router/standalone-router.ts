@@ -9,7 +9,8 @@ import { HeldIdentity } from './control/held-identity.ts'
 import { RouterRenewal } from './control/router-renewal.ts'
 import { EdgeRouter } from './edge-router.ts'
 import { FabricRouter } from './fabric-router.ts'
-import { listenForRouter, type RouterServer } from './router-server.ts'
+import { listenForRouter, type RouterServer, type RouterSockets } from './router-server.ts'
+import type { TakesControllers } from './state/controllers.ts'
 import { dialedHost } from './state/opened-socket.ts'
 
 /** The addresses of a router on its own machine, and the routers that it dials. */
@@ -48,76 +49,49 @@ export interface StandaloneRouter {
 
 /** The line of deployed routers whose wire it speaks: peers choose the form of links by it. */
 export const EDGE_VERSION = softwareText(ROUTER_VERSION, process.platform, process.arch)
-const LOOK_MS = 100
+/** Milliseconds between two looks whether the circuits of a closing router have ended. */
+const ENDED_LOOK_MS = 100
 
 /**
  * Runs a router that is connected to its controllers over the network. It resolves when its ports are open; controllers are
  * dialed until they answer.
  */
 export async function runRouter(options: StandaloneRouterOptions): Promise<StandaloneRouter> {
-  const { identity } = options
-  const keep = (changed: RouterIdentity) => options.onChange?.(changed)
-  const held = new HeldIdentity(identity, keep, () => server?.renew())
+  const { identity, listen, log, dialGroups } = options
+  const isEdge = identity.kind === 'edge'
+  const held = new HeldIdentity(
+    identity,
+    (changed) => options.onChange?.(changed),
+    () => server?.renew(),
+  )
   const credentials = () => held.credentials
-  const { listen, log, dialGroups, linkGroups = ['default'] } = options
   let router: FabricRouter | undefined
   let edge: EdgeRouter | undefined
-  const takesLinks = linkGroups.length > 0
+  const takers: Pick<RouterSockets, 'acceptLink' | 'acceptEndpoint'> = {
+    ...(takesLinks(options) && { acceptLink: (accepted) => void router?.links.accept(accepted) }),
+    ...(isEdge && {
+      acceptEndpoint: (stream, { chain, remoteHost }) => edge?.accept(stream, { chain, remoteAddress: remoteHost }),
+    }),
+  }
   const server: RouterServer | undefined =
-    listen === undefined
-      ? undefined
-      : await listenForRouter({
-          ...dialedHost(`tls:${listen}`),
-          credentials,
-          ...(takesLinks && { acceptLink: (accepted) => void router?.links.accept(accepted) }),
-          ...(identity.kind === 'edge' && {
-            acceptEndpoint: (stream, { chain, remoteHost }) =>
-              edge?.accept(stream, { chain, remoteAddress: remoteHost }),
-          }),
-        })
-  const address = listen && (options.advertise ?? listen).replace(/:0$/, `:${server?.port}`)
-  const listeners: LinkListener[] =
-    address === undefined || !takesLinks
-      ? []
-      : [{ address: `tls:${address}`, protocol: 'tls', groups: linkGroups, localBinding: '' }]
-  router = new FabricRouter({
-    routerId: identity.id,
-    credentials,
-    listeners,
+    listen === undefined ? undefined : await listenForRouter({ ...dialedHost(`tls:${listen}`), credentials, ...takers })
+  const address = listen && addressAt(server?.port, options.advertise ?? listen)
+  const listeners = linkListeners(address, options)
+  const host = (fabric: FabricRouter) => {
+    const facts = { id: identity.id, caPem: identity.ca, version: EDGE_VERSION, advertise: address ?? '' }
+    edge = new EdgeRouter({ ...facts, ...(log && { log }) }, fabric)
+    return edge
+  }
+  const running = new FabricRouter({
+    ...{ routerId: identity.id, credentials, listeners },
     clock: { now: () => runtime.monotonic(), timer: processTimer },
     random: runtime.fraction,
     ...(dialGroups && { dialGroups }),
     ...(log && { log }),
-    ...(identity.kind === 'edge' && {
-      host: (fabric) => {
-        edge = new EdgeRouter(
-          { id: identity.id, caPem: identity.ca, version: EDGE_VERSION, advertise: address ?? '', ...(log && { log }) },
-          fabric,
-        )
-        return edge
-      },
-    }),
+    ...(isEdge && { host }),
   })
-  const running = router
-  const renewal = new RouterRenewal(
-    {
-      routerId: identity.id,
-      held,
-      hosts: hostsOf(identity.serverCert),
-      ...(options.renewsAtOnce && { atOnce: true }),
-      ...(log && { log }),
-    },
-    running,
-  )
-  const connections = new ControlConnections(
-    {
-      router: { routerId: identity.id, version: ROUTER_VERSION, linkListeners: listeners },
-      held,
-      addresses: identity.controllers,
-      ...(log && { log }),
-    },
-    renewal,
-  )
+  router = running
+  const { renewal, connections } = connectToControllers(running, held, options, listeners)
   return {
     router,
     address,
@@ -131,7 +105,7 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
       // Circuits that only pass take another way, where there is one; it is asked for while this one still carries them.
       if (graceMs > 0 && running.forwarder.circuits > 0) await connections.quiesce()
       while (running.forwarder.circuits > 0 && runtime.monotonic() < deadline) {
-        await new Promise<void>((resolve) => runtime.timer(LOOK_MS, resolve, true))
+        await new Promise<void>((resolve) => runtime.timer(ENDED_LOOK_MS, resolve, true))
       }
       renewal.close()
       edge?.close()
@@ -143,8 +117,48 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
   }
 }
 
+/** Routers of one group link with each other; this is the group of routers that name none. */
+export const DEFAULT_GROUPS: readonly string[] = ['default']
+
+/** Whether other routers may link with it. */
+export function takesLinks({ linkGroups = DEFAULT_GROUPS }: Pick<StandaloneRouterOptions, 'linkGroups'>): boolean {
+  return linkGroups.length > 0
+}
+
+/** An address whose port 0 stands for the bound port. */
+export function addressAt(port: number | undefined, advertised: string): string {
+  return advertised.replace(/:0$/, `:${port}`)
+}
+
+/** The listeners that controllers tell other routers; none for a router that takes no links. */
+export function linkListeners(
+  address: string | undefined,
+  options: Pick<StandaloneRouterOptions, 'linkGroups'>,
+): LinkListener[] {
+  if (address === undefined || !takesLinks(options)) return []
+  const { linkGroups: groups = DEFAULT_GROUPS } = options
+  return [{ address: `tls:${address}`, protocol: 'tls', groups, localBinding: '' }]
+}
+
+/** Connects a router to its controllers, which dials them until they answer, and renews its certificates. */
+export function connectToControllers(
+  router: TakesControllers,
+  held: HeldIdentity,
+  { identity, renewsAtOnce, log }: Pick<StandaloneRouterOptions, 'identity' | 'renewsAtOnce' | 'log'>,
+  listeners: readonly LinkListener[],
+) {
+  const routerId = identity.id
+  const logged = log && { log }
+  const hosts = hostsOf(identity.serverCert)
+  const renewal = new RouterRenewal({ routerId, held, hosts, ...(renewsAtOnce && { atOnce: true }), ...logged }, router)
+  const introduction = { routerId, version: ROUTER_VERSION, linkListeners: listeners }
+  const addresses = identity.controllers
+  const connections = new ControlConnections({ router: introduction, held, addresses, ...logged }, renewal)
+  return { renewal, connections }
+}
+
 /** The names and addresses that a certificate holds. */
-export function hostsOf(pem: string): readonly string[] {
+function hostsOf(pem: string): readonly string[] {
   const names = new X509Certificate(pem).subjectAltName ?? ''
   return [...names.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, host = '']) => host)
 }

@@ -5,13 +5,18 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
-import type { LinkListener } from '../../../../src/control-channel.ts'
-import { ROUTER_VERSION } from '../../../../src/data-plane.ts'
 import { listen } from '../../channel/listen.ts'
-import { ControlConnections } from '../control/control-connections.ts'
 import { HeldIdentity } from '../control/held-identity.ts'
-import { RouterRenewal } from '../control/router-renewal.ts'
-import { EDGE_VERSION, hostsOf, type StandaloneRouter, type StandaloneRouterOptions } from '../standalone-router.ts'
+import {
+  addressAt,
+  connectToControllers,
+  DEFAULT_GROUPS,
+  EDGE_VERSION,
+  linkListeners,
+  type StandaloneRouter,
+  type StandaloneRouterOptions,
+  takesLinks,
+} from '../standalone-router.ts'
 import { dialedHost } from '../state/opened-socket.ts'
 import { WorkerPool } from './worker-pool.ts'
 import { WorkersRouter } from './workers-router.ts'
@@ -30,50 +35,42 @@ export interface RouterByWorkersOptions extends Omit<StandaloneRouterOptions, 'l
  * speaks with its controllers, accepts connections and hands them out. It resolves when the port is open.
  */
 export async function runRouterByWorkers(options: RouterByWorkersOptions): Promise<Omit<StandaloneRouter, 'router'>> {
-  const { identity, log, linkGroups = ['default'], dialGroups = ['default'] } = options
-  const keep = (changed: typeof identity) => options.onChange?.(changed)
-  const held = new HeldIdentity(identity, keep, () => {
-    for (const index of pool.ready) pool.send(index, { type: 'credentials', credentials: credentials() })
-  })
-  const credentials = () => {
-    const { key, clientCert, serverCert, ca } = held.credentials
-    return { key, clientCert, serverCert, ca }
-  }
+  const { identity, log } = options
+  const held = new HeldIdentity(
+    identity,
+    (changed) => options.onChange?.(changed),
+    () => {
+      for (const index of pool.ready) pool.send(index, { type: 'credentials', credentials: shownBy(held) })
+    },
+  )
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-router-'))
+  const pathOf = (index: number) => join(folder, `${index}.sock`)
   // Workers read nothing of a connection before they have it, and neither does this process.
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     socket.on('error', () => undefined)
     pool.hand(socket)
   })
   const place = dialedHost(`tls:${options.listen}`)
-  const port = await listen(server, place.host, place.port)
-  const address = (options.advertise ?? options.listen).replace(/:0$/, `:${port}`)
-  const takesLinks = linkGroups.length > 0
-  const listeners: readonly LinkListener[] = takesLinks
-    ? [{ address: `tls:${address}`, protocol: 'tls', groups: linkGroups, localBinding: '' }]
-    : []
-  const router = new WorkersRouter({ routerId: identity.id, advertise: address }, (event, fields) =>
-    log?.(event, fields),
-  )
+  const address = addressAt(await listen(server, place.host, place.port), options.advertise ?? options.listen)
+  const listeners = linkListeners(address, options)
+  const facts = { routerId: identity.id, advertise: address }
+  const router = new WorkersRouter(facts, (event, fields) => log?.(event, fields))
+  const { dialGroups = DEFAULT_GROUPS } = options
+  const carried = { version: EDGE_VERSION, listeners, dialGroups, takesLinks: takesLinks(options) }
   const pool = new WorkerPool({
-    count: options.workers,
-    fork: options.fork,
-    facts: (index) => ({
-      ...{ index, routerId: identity.id, version: EDGE_VERSION, advertise: address, listeners, dialGroups, takesLinks },
-      credentials: credentials(),
-      path: join(folder, `${index}.sock`),
-    }),
+    ...{ count: options.workers, fork: options.fork },
+    facts: (index) => ({ ...facts, ...carried, index, credentials: shownBy(held), path: pathOf(index) }),
     ready: (index) => router.ready(index),
     received: (index, message) => router.received(index, message),
     lost: (index) => {
-      void rm(join(folder, `${index}.sock`), { force: true })
+      void rm(pathOf(index), { force: true })
       router.lost(index)
     },
     parted: (one, other) => router.parted(one, other),
     ...(log && { log }),
   })
-  router.begin(pool, (index) => join(folder, `${index}.sock`))
-  const ended = async () => {
+  router.begin(pool, pathOf)
+  const endWorkers = async () => {
     await pool.close()
     await rm(folder, { recursive: true, force: true })
   }
@@ -81,25 +78,10 @@ export async function runRouterByWorkers(options: RouterByWorkersOptions): Promi
     await pool.start()
   } catch (error) {
     server.close()
-    await ended()
+    await endWorkers()
     throw error
   }
-  const renewal = new RouterRenewal(
-    {
-      ...{ routerId: identity.id, held, hosts: hostsOf(identity.serverCert) },
-      ...(options.renewsAtOnce && { atOnce: true }),
-      ...(log && { log }),
-    },
-    router,
-  )
-  const connections = new ControlConnections(
-    {
-      router: { routerId: identity.id, version: ROUTER_VERSION, linkListeners: listeners },
-      ...{ held, addresses: identity.controllers },
-      ...(log && { log }),
-    },
-    renewal,
-  )
+  const { renewal, connections } = connectToControllers(router, held, options, listeners)
   return {
     address,
     get controllers() {
@@ -114,10 +96,16 @@ export async function runRouterByWorkers(options: RouterByWorkersOptions): Promi
       if (left > 0) await router.untilEmpty(deadline - runtime.monotonic())
       renewal.close()
       router.close()
-      await ended()
+      await endWorkers()
       connections.close()
       await closed
       await held.idle()
     },
   }
+}
+
+/** The credentials that workers show, without what only this process needs. */
+function shownBy({ credentials }: HeldIdentity) {
+  const { key, clientCert, serverCert, ca } = credentials
+  return { key, clientCert, serverCert, ca }
 }
