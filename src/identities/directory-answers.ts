@@ -153,7 +153,7 @@ class AnswerRound {
     this.#rule = rule
   }
 
-  /** Writes all answers but those that disable an identity: these are returned. */
+  /** Writes the answers, and returns the answers that disable an identity: {@link disable} writes them. */
   async writeAll(tx: WriteTransaction, answered: readonly Answered[], unanswered: readonly Answered[]) {
     const { clock } = this.#context
     const stored = tx.collection(identities)
