@@ -10,7 +10,7 @@ import type { BenchRow } from './row.ts'
 import type { Load } from './wire/load.ts'
 import { createNetwork, type Network } from './wire/network.ts'
 import { type LoadProcess, startLoad, startPortcullis } from './wire/processes.ts'
-import { CERTIFICATE_LOGIN, get, MANAGEMENT, SESSION } from './wire/rows.ts'
+import { CERTIFICATE_LOGIN, get, MANAGEMENT, SESSION, WIRE_ROWS } from './wire/rows.ts'
 
 /** A controller that answers, with its network. */
 interface Measured {
@@ -28,22 +28,25 @@ interface Workload {
   load(network: Network): Pick<Load, 'requests'> & Partial<Load>
 }
 
+const THEIRS = 'at most theirs'
+
 const WORKLOADS: readonly Workload[] = [
+  ofRow('service', THEIRS),
   {
-    title: 'certificate login, new connection',
-    target: 'at most theirs',
-    load: ({ certificates }) => ({ requests: CERTIFICATE_LOGIN, certificates, isNewEach: true }),
+    title: 'GET an identity by id',
+    target: THEIRS,
+    load: ({ adminToken, identityIds }) => ({
+      requests: get(adminToken, `${MANAGEMENT}/identities/${identityIds[7]}`),
+    }),
   },
-  {
-    title: 'certificate login, kept connection',
-    target: 'at most theirs',
-    load: ({ certificates }) => ({ requests: CERTIFICATE_LOGIN, certificates }),
-  },
-  {
-    title: 'list of 100 identities',
-    target: '1.5 ms',
-    load: ({ adminToken }) => ({ requests: get(adminToken, `${MANAGEMENT}/identities?limit=100`) }),
-  },
+  ofRow('current-identity', THEIRS),
+  ofRow('updates', THEIRS),
+  ofRow('services', THEIRS),
+  ofRow('identities', '1.5 ms'),
+  ofRow('advice', THEIRS),
+  ofRow('patch', THEIRS),
+  ofRow('cert-login-new', THEIRS),
+  ofRow('cert-login', THEIRS),
   {
     title: 'session with a new login, kept connection',
     target: '1.2 ms',
@@ -55,8 +58,20 @@ const WORKLOADS: readonly Workload[] = [
   },
 ]
 
+/** A row of `npm run bench -- wire` as a workload. */
+function ofRow(name: string, target: string): Workload {
+  const row = WIRE_ROWS.get(name)
+  if (row === undefined) throw new TypeError(`there is no row ${name}`)
+  const load = (network: Network) => ({
+    requests: row.requests(network),
+    certificates: row.hasCertificate ? network.certificates : [],
+    isNewEach: row.isNewEach === true,
+  })
+  return { title: row.title, target, load }
+}
+
 const ROUNDS = 5
-const ROUND_MS = 1500
+const ROUND_MS = 1000
 /** With more of them at once a deployed controller answers lists with a timeout. */
 const CONNECTIONS = 4
 /** A process that did nothing for so long (ms) since its start is asked what is resident. */

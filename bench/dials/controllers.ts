@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
+import { type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { httpsFetch } from 'portcullis/node'
@@ -22,7 +22,7 @@ interface Place {
 }
 
 /** Where a deployed controller keeps the certificate of its authority, from its folder on. */
-export const DEPLOYED_CA = 'pki/root-ca/certs/root-ca.cert'
+export const DEPLOYED_CA = 'pki/root/certs/root.cert'
 const ADMIN = { username: 'keeper', password: 'the-keys-of-the-bench' }
 const PATIENCE_MS = 120_000
 
@@ -41,13 +41,28 @@ export async function startPortcullis({ folder, port }: Place): Promise<RunningC
   return { admin: await adminAt(port, join(folder, 'pki', 'ca.pem')), pid: controller.pid, stop }
 }
 
-/** The controller of the given program, with an authority and a database of its own. */
+/**
+ * The controller of the given program over its own file store, with keys on a curve as ours has them. Its quickstart would be a cluster of
+ * one, whose handshakes are signed by RSA.
+ */
 export async function startDeployed(ziti: string, { folder, port }: Place): Promise<RunningController> {
   const log = openSync(join(folder, 'controller.log'), 'a')
-  const named = ['--ctrl-address', '127.0.0.1', '--ctrl-port', String(port), '--home', folder, '--no-router']
-  const who = ['--username', ADMIN.username, '--password', ADMIN.password]
-  const env = { ...process.env, HOME: folder, ZITI_HOME: folder, ZITI_CONFIG_DIR: folder }
-  const child = spawn(ziti, ['edge', 'quickstart', ...named, ...who], { env, stdio: ['ignore', log, log] })
+  const env = { ...process.env, HOME: folder }
+  const options: SpawnOptions = { cwd: folder, env, stdio: ['ignore', log, log] }
+  const authority = ['--pki-root', 'pki', '--ca-name', 'root', '--curve', 'P256']
+  const named = [...authority, '--spiffe-id', 'controller/bench']
+  const { username, password } = ADMIN
+  await writeFile(join(folder, 'controller.yml'), deployedConfig(`127.0.0.1:${port}`))
+  for (const order of [
+    ['pki', 'create', 'ca', ...authority, '--ca-file', 'root', '--trust-domain', 'bench'],
+    ['pki', 'create', 'server', ...named, '--server-file', 'server', '--dns', 'localhost', '--ip', '127.0.0.1'],
+    ['pki', 'create', 'client', ...named, '--client-file', 'client', '--key-file', 'server'],
+    ['controller', 'edge', 'init', 'controller.yml', '--username', username, '--password', password],
+  ]) {
+    const { status } = spawnSync(ziti, order, options)
+    if (status !== 0) throw new Error(`${order.slice(0, 3).join(' ')} failed: see ${folder}/controller.log`)
+  }
+  const child = spawn(ziti, ['controller', 'run', 'controller.yml'], options)
   closeSync(log)
   const stop = async () => {
     if (child.exitCode !== null) return
@@ -74,4 +89,31 @@ async function adminAt(port: number, caFile: string): Promise<Admin> {
   const fetch = httpsFetch({ ca: await readFile(caFile, 'utf8') })
   const at = (url: string) => url.replace('localhost', `127.0.0.1:${port}`)
   return logIn({ fetch: (request) => fetch(new Request(at(request.url), request)) }, ADMIN)
+}
+
+/** The settings of a deployed controller that takes control channels and requests at one address. */
+function deployedConfig(address: string): string {
+  const file = (path: string) => `pki/root/${path}`
+  const apis = ['edge-management', 'edge-client', 'fabric', 'edge-oidc'].map((binding) => ({ binding }))
+  const ca = file('certs/root.cert')
+  return JSON.stringify({
+    v: 3,
+    db: 'controller.db',
+    identity: {
+      cert: file('certs/client.cert'),
+      server_cert: file('certs/server.chain.pem'),
+      key: file('keys/server.key'),
+      ca,
+    },
+    ctrl: { listener: `tls:${address}`, options: { advertiseAddress: `tls:${address}` } },
+    edge: {
+      api: { address },
+      enrollment: {
+        signingCert: { cert: ca, key: file('keys/root.key') },
+        edgeIdentity: { duration: '180m' },
+        edgeRouter: { duration: '180m' },
+      },
+    },
+    web: [{ name: 'all', bindPoints: [{ interface: address, address }], apis }],
+  })
 }
