@@ -42,19 +42,19 @@ export async function startPortcullis({ folder, port }: Place): Promise<RunningC
 }
 
 /**
- * The controller of the given program over its own file store, with keys on a curve as ours has them. Its quickstart would be a cluster of
- * one, whose handshakes are signed by RSA.
+ * The controller of the given program over its own file store, with keys like ours: an authority on a curve, and a server key of RSA 2048.
+ * Its quickstart would be a cluster of one with RSA 4096.
  */
 export async function startDeployed(ziti: string, { folder, port }: Place): Promise<RunningController> {
   const log = openSync(join(folder, 'controller.log'), 'a')
   const env = { ...process.env, HOME: folder }
   const options: SpawnOptions = { cwd: folder, env, stdio: ['ignore', log, log] }
-  const authority = ['--pki-root', 'pki', '--ca-name', 'root', '--curve', 'P256']
-  const named = [...authority, '--spiffe-id', 'controller/bench']
+  const authority = ['--pki-root', 'pki', '--ca-name', 'root']
+  const named = [...authority, '--private-key-size', '2048', '--spiffe-id', 'controller/bench']
   const { username, password } = ADMIN
   await writeFile(join(folder, 'controller.yml'), deployedConfig(`127.0.0.1:${port}`))
   for (const order of [
-    ['pki', 'create', 'ca', ...authority, '--ca-file', 'root', '--trust-domain', 'bench'],
+    ['pki', 'create', 'ca', ...authority, '--ca-file', 'root', '--curve', 'P256', '--trust-domain', 'bench'],
     ['pki', 'create', 'server', ...named, '--server-file', 'server', '--dns', 'localhost', '--ip', '127.0.0.1'],
     ['pki', 'create', 'client', ...named, '--client-file', 'client', '--key-file', 'server'],
     ['controller', 'edge', 'init', 'controller.yml', '--username', username, '--password', password],
