@@ -3,6 +3,7 @@ import { enrollRouter } from '../adapters/network/router/control/enrolled-router
 import { findZiti } from '../examples/traffic/ziti.ts'
 import { LinkedNetwork } from '../test/support/linked-network.ts'
 import { byOwnWindows, byPipe, byRouterWindows, type CarriedService, newMember } from './dataplane/carriers.ts'
+import { rowsOfCrowd } from './dataplane/crowd.ts'
 import { rowsOfEncryption } from './dataplane/encryption.ts'
 import { processOf, start } from './dataplane/measured-process.ts'
 import { dials, echo, idle, median, type Subject, stream } from './dataplane/workloads.ts'
@@ -15,7 +16,7 @@ const DIALS = 400
 const IDLE_CIRCUITS = 3000
 const IDLE_CHANNELS = 300
 const KILOBYTE = 1024
-const PARTS = ['stream', 'streams', 'echo', 'dials', 'memory', 'holds', 'encryption']
+const PARTS = ['stream', 'streams', 'echo', 'dials', 'memory', 'holds', 'encryption', 'crowd']
 
 /**
  * The cost of an edge router: ours, a deployed one where `ZITI` names a program, and as the floor a process that pipes TLS to TLS.
@@ -66,6 +67,9 @@ export async function* benchDataplane(parts: readonly string[] = PARTS): AsyncGe
       }
       yield* rowsOfMemory('a connection, windows kept by endpoints', kept, IDLE_CIRCUITS, openOne)
       for (const { carrier } of kept) await carrier.close()
+    }
+    if (parts.includes('crowd')) {
+      yield* rowsOfCrowd(own.process, member, await serviceAt(network, 'crowded', own.id, own.address))
     }
     if (parts.includes('encryption')) {
       const service = (name: string, isEncrypted: boolean) => serviceAt(network, name, own.id, own.address, isEncrypted)

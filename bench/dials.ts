@@ -12,7 +12,8 @@ import { type RunningController, startDeployed, startPortcullis } from './dials/
 import type { BenchRow } from './row.ts'
 
 const DIALS = 1000
-const AT_ONCE = 20
+/** Connections that wait at once; the parts of the benchmark. */
+const AT_ONCE = [20, 200]
 const ROUNDS = 3
 /** A dial that takes longer has failed. */
 const PATIENCE_MS = 30_000
@@ -21,7 +22,7 @@ const PATIENCE_MS = 30_000
  * How long a connection takes through a real router to a real host: from connecting to the port of the dialing tunneler to the
  * first byte that comes back. The ceiling is the same under the controller of the same program, in turns with ours.
  */
-export async function* benchDials(): AsyncGenerator<BenchRow> {
+export async function* benchDials(parts: readonly string[] = AT_ONCE.map(String)): AsyncGenerator<BenchRow> {
   const ziti = findZiti()
   if (ziti === undefined) {
     console.warn('SKIPPED: no dial was measured, because there is no `ziti` on the path and ZITI names none')
@@ -35,18 +36,19 @@ export async function* benchDials(): AsyncGenerator<BenchRow> {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-dials-'))
   const kept = process.env.PORTCULLIS_BENCH_KEEP !== undefined
   try {
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      const deployed = await measured(ziti, join(folder, `deployed-${round}`), port, (place) =>
-        startDeployed(ziti, place),
-      )
-      const own = await measured(ziti, join(folder, `portcullis-${round}`), port, startPortcullis)
+    for (let round = 1; round <= ROUNDS * AT_ONCE.length; round += 1) {
+      const atOnce = AT_ONCE[round % AT_ONCE.length] ?? 0
+      if (!parts.includes(String(atOnce))) continue
+      const place = (name: string) => ({ folder: join(folder, `${name}-${round}`), port, atOnce })
+      const deployed = await measured(ziti, place('deployed'), (where) => startDeployed(ziti, where))
+      const own = await measured(ziti, place('portcullis'), startPortcullis)
       for (const [name, percent] of [
         ['p50', 0.5],
         ['p99', 0.99],
         ['longest', 1],
       ] as const) {
         yield {
-          name: `dials through a real router, run ${round}: ${name}`,
+          name: `dials through a real router, ${atOnce} at once, run ${Math.ceil(round / AT_ONCE.length)}: ${name}`,
           value: percentile(own, percent),
           unit: 'ms',
           ceiling: { name: 'deployed', value: percentile(deployed, percent) },
@@ -64,8 +66,7 @@ export async function* benchDials(): AsyncGenerator<BenchRow> {
 /** The milliseconds of each dial under a controller of its own, least first. */
 async function measured(
   ziti: string,
-  folder: string,
-  target: number,
+  { folder, port: target, atOnce }: { readonly folder: string; readonly port: number; readonly atOnce: number },
   start: (place: { readonly folder: string; readonly port: number }) => Promise<RunningController>,
 ): Promise<readonly number[]> {
   await mkdir(folder)
@@ -94,7 +95,7 @@ async function measured(
         times.push(await dial(byProxy))
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, dialer))
+    await Promise.all(Array.from({ length: atOnce }, dialer))
     return times.sort((one, other) => one - other)
   } finally {
     await processes.stop()

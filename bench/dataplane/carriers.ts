@@ -23,7 +23,7 @@ export interface CarriedService {
 }
 
 /** An identity of the network, and what endpoints of it say. */
-interface Member {
+export interface Member {
   readonly identity: Identity
   readonly endpoint: EndpointIdentity
 }
@@ -40,20 +40,25 @@ async function sessionOf({ identity }: Member, serviceId: string, type: 'Dial' |
   return (await identity.client.call('POST /sessions', { body: { serviceId, type } })).data.token
 }
 
+/** Hosts a service at an endpoint; answers the token of a service session that dials it. */
+export async function hostOf(host: Endpoint, member: Member, { id }: CarriedService): Promise<{ dialing: string }> {
+  await host.host(await sessionOf(member, id, 'Bind'), serveStream)
+  return { dialing: await sessionOf(member, id, 'Dial') }
+}
+
 /** Streams by endpoints whose windows the router keeps: one channel for all that dial, and one for the host. */
 export async function byRouterWindows(
   member: Member,
-  { id, address }: CarriedService,
+  service: CarriedService,
 ): Promise<Carrier & { channel(): Promise<Endpoint> }> {
   const opened: Endpoint[] = []
   const channel = async () => {
-    const endpoint = await Endpoint.open(`tls://${address}`, member.endpoint)
+    const endpoint = await Endpoint.open(`tls://${service.address}`, member.endpoint)
     opened.push(endpoint)
     return endpoint
   }
   const [client, host] = [await channel(), await channel()]
-  await host.host(await sessionOf(member, id, 'Bind'), serveStream)
-  const dialing = await sessionOf(member, id, 'Dial')
+  const { dialing } = await hostOf(host, member, service)
   await untilHosted(() => client.dial(dialing))
   return {
     open: () => client.dial(dialing),

@@ -87,11 +87,11 @@ class Measuring {
   }
 
   async #round(server: ServerProcess, forMs: number): Promise<LoadOutcome & { readonly cpuMs: number }> {
-    const { isOnce, isNewEach = false, hasCertificate, followedBy } = this.#row
+    const { isOnce, isNewEach = false, hasCertificate, followedBy, connections = CONNECTIONS } = this.#row
     const requests = this.#requests
     const load: Load = {
       port: server.port,
-      connections: CONNECTIONS,
+      connections,
       forMs,
       most: isOnce ? Math.floor(requests.length * MOST_OF_ONCE) : Number.MAX_SAFE_INTEGER,
       isNewEach,

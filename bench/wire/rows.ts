@@ -16,6 +16,8 @@ export interface WireRow {
   followedBy?(network: Network): string
   /** Whether each request can be sent once: the row ends when all have been. */
   readonly isOnce?: true
+  /** Connections that send at once; 16 unless given. */
+  readonly connections?: number
   /** Whether each request has a connection of its own. */
   readonly isNewEach?: true
   /** Whether connections show the certificate of an identity. */
@@ -132,6 +134,10 @@ export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>(
     target: 0.5,
   }),
   ['patch', { title: 'patch of role attributes', requests: patches }],
+  [
+    'patch-128',
+    { title: 'patch of role attributes, 128 callers, target 1,000 a second', requests: patches, connections: 128 },
+  ],
   [
     'advice',
     {
