@@ -65,6 +65,7 @@ export class EdgeRouter implements CircuitHost {
   #advertise: string
   readonly #timer: Timer
   readonly #now: () => number
+  readonly #turns: ReturnType<typeof createLoopTurns>
   readonly #model: RouterModel
   readonly #listener: EdgeListener
   readonly #hosted: HostedServices
@@ -85,6 +86,7 @@ export class EdgeRouter implements CircuitHost {
     this.#now = facts.now ?? runtime.now
     const controller = () => this.#anyController()
     const turns = createLoopTurns()
+    this.#turns = turns
     this.#model = new RouterModel(turns)
     const posture = new EdgePosture({ model: this.#model, controller, now: this.#now })
     this.#posture = posture
@@ -256,6 +258,7 @@ export class EdgeRouter implements CircuitHost {
         timer: this.#timer,
         circuits: this.#circuits,
         hosted: this.#hosted,
+        turns: this.#turns,
         controller: () => this.#anyController(),
         serviceId: (headers) => this.#serviceId(headers),
         posture: this.#posture,

@@ -1,12 +1,25 @@
+import { Gate } from '../../concurrency/gate.ts'
 import type { EngineContext } from '../../context/context.ts'
 import { StorageUnavailable } from '../../ports/record-storage.ts'
+import { RouterRefusal } from '../channels/channel-admission.ts'
 
-/** Milliseconds that a dial waits for the storage. Clients give up after 5 to 15 s, and would not learn that the storage is away. */
+/** Milliseconds without any answer of the storage after which a dial counts it as away: clients give up after 5 to 15 s, and would not learn of it. */
 const PATIENCE_MS = 3000
+/** Milliseconds that a dial waits in all while the storage answers others: its client is gone then. */
+const LONGEST_MS = 10_000
+/** Dials that ask the storage at once. Further ones wait in the order of their arrival, so that a storm of them is answered one after the other. */
+const MOST_AT_ONCE = 64
 /** Work that the storage has not answered in time. Beyond it dials are refused at once, so that a storage that hangs holds no more. */
 const MOST_OVERDUE = 1000
 /** Milliseconds after which overdue work counts as lost, if the storage has answered other work since. */
 const LOST_MS = 60_000
+
+/** A dial that waits for its turn, or for an answer. */
+interface Wait {
+  /** Epoch ms. */
+  readonly askedAt: number
+  giveUp(reason: Error): void
+}
 
 /**
  * Limits how long dials wait for a storage that hangs, and how many. While all places are taken by overdue work, one dial at a time
@@ -14,7 +27,8 @@ const LOST_MS = 60_000
  */
 export class StorageAnswers {
   readonly #context: EngineContext
-  readonly #waiting = new Map<string, () => void>()
+  readonly #turns = new Gate(MOST_AT_ONCE)
+  readonly #waiting = new Map<string, Wait>()
   /** Overdue work, the earliest first, with the instant (epoch ms) since which it is overdue. */
   readonly #overdue = new Map<object, number>()
   /** Epoch ms of the latest answer in time. */
@@ -25,32 +39,67 @@ export class StorageAnswers {
   constructor(context: EngineContext) {
     this.#context = context
     context.timetable.onDue('dial-facts', async (ids) => {
-      for (const id of ids) this.#waiting.get(id)?.()
+      for (const id of ids) this.#due(id)
     })
   }
 
-  /** Settles as `work` does; throws {@link StorageUnavailable} when that takes too long. The work itself goes on then. */
-  within<T>(circuitId: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Settles as `work` does. Throws {@link StorageUnavailable} when the storage answers no dial for too long, and {@link RouterRefusal} when too
+   * many dials are before this one. Work that was begun goes on then.
+   */
+  async within<T>(circuitId: string, work: () => Promise<T>): Promise<T> {
     const { clock, timetable } = this.#context
+    const wait: Wait = { askedAt: clock.now(), giveUp: () => undefined }
+    this.#waiting.set(circuitId, wait)
+    timetable.set('dial-facts', circuitId, wait.askedAt + PATIENCE_MS)
+    try {
+      return await this.#turns.run(
+        () => this.#answer(wait, work),
+        (giveUp) => {
+          wait.giveUp = giveUp
+          return () => undefined
+        },
+      )
+    } finally {
+      this.#waiting.delete(circuitId)
+      timetable.set('dial-facts', circuitId, undefined)
+    }
+  }
+
+  #answer<T>(wait: Wait, work: () => Promise<T>): Promise<T> {
+    const { clock } = this.#context
     const place = {}
     if (!this.#takes(place, clock.now())) return Promise.reject(unanswered())
     return new Promise((resolve, reject) => {
       let isOverdue = false
-      const over = () => {
-        this.#overdue.delete(place)
-        if (isOverdue) return
-        this.#answeredAt = clock.now()
-        this.#forget(circuitId)
-      }
-      this.#waiting.set(circuitId, () => {
+      wait.giveUp = (reason) => {
         isOverdue = true
         this.#overdue.set(place, clock.now())
-        this.#forget(circuitId)
-        reject(unanswered())
-      })
-      timetable.set('dial-facts', circuitId, clock.now() + PATIENCE_MS)
+        reject(reason)
+      }
+      const over = () => {
+        this.#overdue.delete(place)
+        if (!isOverdue) this.#answeredAt = clock.now()
+      }
       work().then(resolve, reject).finally(over)
     })
+  }
+
+  /** Gives up a dial whose time is over, or waits on while the storage answers others. */
+  #due(circuitId: string): void {
+    const wait = this.#waiting.get(circuitId)
+    if (wait === undefined) return
+    const { clock, timetable } = this.#context
+    const now = clock.now()
+    const awayAt = Math.max(wait.askedAt, this.#answeredAt) + PATIENCE_MS
+    const until = Math.min(awayAt, wait.askedAt + LONGEST_MS)
+    if (now < until) timetable.set('dial-facts', circuitId, until)
+    else
+      wait.giveUp(
+        now < awayAt
+          ? new RouterRefusal('internal', 'too many circuits', { hint: 'too-busy', circuitId })
+          : unanswered(),
+      )
   }
 
   /** Whether there is a place for further work. */
@@ -67,11 +116,6 @@ export class StorageAnswers {
     if (earliest !== undefined) this.#overdue.delete(earliest)
     this.#overdue.set(place, now)
     return true
-  }
-
-  #forget(circuitId: string): void {
-    this.#waiting.delete(circuitId)
-    this.#context.timetable.set('dial-facts', circuitId, undefined)
   }
 }
 

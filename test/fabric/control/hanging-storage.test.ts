@@ -86,3 +86,34 @@ describe('a dial, while the storage hangs', () => {
     expect(await Promise.all(together)).toEqual(together.map(() => true))
   })
 })
+
+it('a storm of dials is answered one after the other, and none takes a busy storage for one that is away', async () => {
+  const { storage, world, laid } = await scene()
+  storage.holds = (call) => call === 'find terminators'
+  const dialed = Array.from({ length: 120 }, laid)
+  let answered = 0
+  // The storage takes 50 ms for each, one after the other: 6 s for all.
+  const answerNext = async () => {
+    await vi.waitFor(() => expect(storage.held.length).toBeGreaterThan(answered))
+    expect(storage.held.length).toBeLessThanOrEqual(answered + 64)
+    storage.held[answered]?.()
+    answered += 1
+    await world.controller.elapse(50)
+  }
+  while (answered < dialed.length) await answerNext()
+  expect(await Promise.all(dialed)).toEqual(dialed.map(() => true))
+})
+
+it('a dial behind too many others is refused as by a busy controller', async () => {
+  const { storage, world, client } = await scene()
+  storage.holds = (call) => call === 'find terminators'
+  const dialed = Array.from({ length: 120 }, () => dial(client))
+  for (let answered = 0; answered < 11; answered += 1) {
+    await vi.waitFor(() => expect(storage.held.length).toBeGreaterThan(answered))
+    storage.held[answered]?.()
+    await world.controller.elapse(SECOND_MS)
+  }
+  const refused = (await Promise.all(dialed)).flatMap(({ refused }) => (refused === undefined ? [] : [refused]))
+  expect(refused.length).toBeGreaterThan(100)
+  expect([...new Set(refused.map(String))]).toEqual(['too many circuits'])
+})

@@ -1,3 +1,4 @@
+import type { LoopTurns } from '../../../../src/concurrency/loop-turns.ts'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { FromRouter, ToRouter } from '../../../../src/control-channel.ts'
 import { type ConnectionTable, EDGE_ERROR, type EdgeRefusal, PEER_DATA } from '../../../../src/data-plane.ts'
@@ -26,6 +27,8 @@ const MOST_ATTEMPTS = 2
 /** The parts of a router that dials need. */
 export interface DialParts {
   readonly circuits: EdgeCircuits
+  /** Dials of all endpoints share a slice of each turn of the event loop: ten thousand at once would hold it for half a second. */
+  readonly turns: Pick<LoopTurns, 'begin'>
   /** A controller to ask; undefined without a connected controller. */
   controller(): ConnectedController | undefined
   readonly posture: Pick<EdgePosture, 'refusal' | 'explained' | 'settled'>
@@ -61,6 +64,7 @@ export class EdgeDials {
       return this.#refuse(message, id, { text, hint: 'too-busy' })
     }
     const begunAt = circuits.now
+    await this.#parts.turns.begin()()
     const answer = await this.#createCircuit(message, serviceId)
     const isWanted = this.#table.open(id, connection)
     if (answer.type === 'refused') {
