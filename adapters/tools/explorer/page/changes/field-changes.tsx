@@ -26,7 +26,7 @@ export function FieldChanges({ entry, isBrief = false }: { entry: AuditEntry; is
     ([field, change]) => field !== 'name' && JSON.stringify(change).length <= LONGEST_BRIEF && !isDigest(change.after),
   )
   return (
-    <dl class="diff">
+    <dl class="facts diff">
       {(isBrief ? brief.slice(0, MOST_BRIEF) : fields).map(([field, change]) => (
         <Field key={field} field={field} change={change} />
       ))}

@@ -65,7 +65,7 @@ export function Frame({ one, kind, name, state, roleAttributes, links = [], json
   const [isWhole, setWhole] = useState(false)
   return (
     <section class="entity-page">
-      <header class={`entity-head head-${kind}`}>
+      <header class={`card entity-head head-${kind}`}>
         <div>
           <p class={`kind kind-${kind}`}>{one}</p>
           <h1>

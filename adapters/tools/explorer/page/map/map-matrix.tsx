@@ -23,7 +23,7 @@ export function MapMatrix({ map, chosen, onChoose }: MapProps) {
     return (
       <button
         type="button"
-        class="heat-head"
+        class="quiet heat-head"
         aria-pressed={isChosen}
         title={visibleLine([group.title, group.within].filter(Boolean).join(', '))}
         data-key={group.key}

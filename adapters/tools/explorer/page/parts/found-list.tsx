@@ -175,7 +175,7 @@ export function ScopeMembers({ kind, scope }: MembersProps) {
         {({ count, members }) => (
           <>
             <p class="muted">{numberText(count)} in all</p>
-            <ul class="members">
+            <ul class="plain members">
               {members.map(({ id, name, status }) => (
                 <li key={id}>
                   {status && <span class={`dot dot-${status}`} title={status} />}

@@ -9,8 +9,8 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   const path = data.map((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')).join('')).join('')
   return (
     <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label} shape-rendering="crispEdges">
-      <rect class="qr-light" width={size} height={size} />
-      <path class="qr-dark" d={path} />
+      <rect fill="#fff" width={size} height={size} />
+      <path d={path} />
     </svg>
   )
 }

@@ -26,7 +26,7 @@ export function LoginView() {
 
   return (
     <main class="login" id="view">
-      <div class="login-card">
+      <div class="card login-card">
         <h1>
           <img src="./icon.svg" alt="" width="28" height="28" /> Portcullis explorer
         </h1>

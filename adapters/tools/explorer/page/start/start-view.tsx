@@ -58,7 +58,7 @@ function FindingCards({ findings, onDone }: { findings: Findings; onDone: () => 
     <>
       <ul class="findings" aria-label="Findings">
         {found.map(({ finding: one, count, entities }) => (
-          <li key={one} class={WORDS[one].isUrgent ? 'is-urgent' : undefined}>
+          <li key={one} class={WORDS[one].isUrgent ? 'card is-urgent' : 'card'}>
             <a href={hrefOf('start', { finding: one })}>
               <strong>{numberText(count)}</strong> {WORDS[one].found[count === 1 ? 0 : 1]}
             </a>

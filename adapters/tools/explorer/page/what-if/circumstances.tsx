@@ -59,7 +59,7 @@ export function Circumstances({ changes }: { changes: readonly Change[] }) {
       {outcome?.nextCursor && <p class="muted">Others may follow: choose an identity to see all of its own.</p>}
       {then.problem && <p class="problem">{then.problem}</p>}
       {now.data && then.data && (
-        <dl class="before-after" aria-live="polite">
+        <dl class="facts before-after" aria-live="polite">
           <dt>Now</dt>
           <Answer explanation={now.data} />
           <dt>Then</dt>

@@ -1,7 +1,7 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Explanation } from '../api/apis.ts'
 import { useIsNarrow } from '../parts/use-narrow.ts'
-import { COLUMN_NAMES, type Light, type PathNode, pathOf } from './path.ts'
+import { COLUMN_NAMES, type PathNode, pathOf, type StepState } from './path.ts'
 
 const BOX = { height: 44, gap: 10 } as const
 /** The width of the whole, and of the room between two columns. */
@@ -14,7 +14,7 @@ const BESIDE = 27
 /** The drawing needs a window of this width (px); in a smaller one it would scroll sideways. */
 const LEAST_WIDTH = 960
 
-/** The way from the identity to the service, lit as far as it is open. */
+/** The way from the identity to the service, marked as far as it is open. */
 export function PathDrawing({ explanation }: { explanation: Explanation }) {
   const { nodes, lines } = pathOf(explanation)
   const isNarrow = useIsNarrow(LEAST_WIDTH)
@@ -46,7 +46,7 @@ export function PathDrawing({ explanation }: { explanation: Explanation }) {
             {name}
           </text>
         ))}
-        {lines.map(({ from, to, light }) => {
+        {lines.map(({ from, to, state }) => {
           const [one, other] = [places.get(from), places.get(to)]
           if (!one || !other) return null
           const [x1, y1, x2, y2] = [one.x + box, one.y + BOX.height / 2, other.x, other.y + BOX.height / 2]
@@ -54,7 +54,7 @@ export function PathDrawing({ explanation }: { explanation: Explanation }) {
           return (
             <path
               key={`${from} ${to}`}
-              class={`way way-${light}`}
+              class={`way way-${state}`}
               d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`}
             />
           )
@@ -75,9 +75,9 @@ interface BoxProps {
 
 function PathBox({ node, place, width }: BoxProps) {
   if (!place) return null
-  const { title, note, kind, light, href } = node
+  const { title, note, kind, state, href } = node
   const box = (
-    <g class={`stop stop-${kind} stop-${light}`} transform={`translate(${place.x} ${place.y})`}>
+    <g class={`stop stop-${kind} stop-${state}`} transform={`translate(${place.x} ${place.y})`}>
       <title>{visibleLine(title)}</title>
       <rect width={width} height={BOX.height} rx="7" />
       <rect class="stop-mark" x="7" y="7" width="4" height={BOX.height - 14} rx="2" />
@@ -103,11 +103,11 @@ function shortened(text: string, width: number): string {
 
 function spoken(nodes: readonly PathNode[]): string {
   return nodes
-    .map(({ title, note, light }) => `${visibleLine(title)}${note && `, ${note}`}: ${LIGHT_WORDS[light]}`)
+    .map(({ title, note, state }) => `${visibleLine(title)}${note && `, ${note}`}: ${STATE_WORDS[state]}`)
     .join('; ')
 }
 
-const MARKS: Readonly<Record<Light, string>> = { lit: '✓', broken: '✕', dark: '·' }
+const MARKS: Readonly<Record<StepState, string>> = { passed: '✓', refused: '✕', 'not-reached': '·' }
 
 /** The way from the identity to the service from above to below, for windows that are too narrow to draw it. */
 function PathList({ nodes }: { nodes: readonly PathNode[] }) {
@@ -122,10 +122,10 @@ function PathList({ nodes }: { nodes: readonly PathNode[] }) {
             <li key={name}>
               <span class="muted">{name}</span>
               <ul>
-                {stops.map(({ key, title, note, light, href }) => (
-                  <li key={key} class={`way-stop way-stop-${light}`}>
-                    <span class="way-mark" role="img" aria-label={LIGHT_WORDS[light]}>
-                      {MARKS[light]}
+                {stops.map(({ key, title, note, state, href }) => (
+                  <li key={key} class={`way-stop way-stop-${state}`}>
+                    <span class="way-mark" role="img" aria-label={STATE_WORDS[state]}>
+                      {MARKS[state]}
                     </span>
                     <span>
                       {href === undefined ? visibleLine(title) : <a href={href}>{visibleLine(title)}</a>}
@@ -143,4 +143,8 @@ function PathList({ nodes }: { nodes: readonly PathNode[] }) {
 }
 
 /** How far the way is open, in words. */
-const LIGHT_WORDS: Readonly<Record<Light, string>> = { lit: 'open', broken: 'closed', dark: 'not reached' }
+const STATE_WORDS: Readonly<Record<StepState, string>> = {
+  passed: 'open',
+  refused: 'closed',
+  'not-reached': 'not reached',
+}

@@ -3,7 +3,7 @@ import { hrefOfEntity } from '../parts/entity-link.tsx'
 import { numberText } from '../parts/words.ts'
 
 /** How something stands on the way from the identity to the service. */
-export type Light = 'lit' | 'broken' | 'dark'
+export type StepState = 'passed' | 'refused' | 'not-reached'
 
 export interface PathNode {
   readonly key: string
@@ -13,7 +13,7 @@ export interface PathNode {
   readonly href?: string | undefined
   readonly title: string
   readonly note: string
-  readonly light: Light
+  readonly state: StepState
 }
 
 /** The parts of the way, in order: the column of a node is a place among them. */
@@ -26,117 +26,104 @@ export const COLUMN_NAMES = [
   'Host',
 ] as const
 
-export interface PathLine {
-  readonly from: string
-  readonly to: string
-  readonly light: Light
-}
-
 export interface Path {
   readonly nodes: readonly PathNode[]
-  readonly lines: readonly PathLine[]
+  readonly lines: readonly { readonly from: string; readonly to: string; readonly state: StepState }[]
 }
 
 /** As many of a kind are drawn, and how many more there are. */
 const MOST_OF_A_KIND = 5
 
-/** The way through policies, posture checks and edge routers: lit where it is open, broken where something fails. */
+/** The way through policies, posture checks and edge routers: passed where it is open, refused where something fails. */
 export function pathOf(explanation: Explanation): Path {
   const { identity, service, asked, type, policies, edgeRouters } = explanation
-  const start: PathNode = {
-    ...node('identity', 0, 'identities', identity?.name ?? asked.identity, '', identity ? 'lit' : 'broken'),
-    href: identity ? hrefOfEntity('identities', identity.id) : undefined,
+  const nodes: PathNode[] = []
+  const lines: { from: string; to: string; state: StepState }[] = []
+  const add = (of: readonly [key: string, column: number, PathNode['kind']], words: Words, state: StepState) => {
+    const [key, column, kind] = of
+    const href = words.page ? hrefOfEntity(...words.page) : undefined
+    nodes.push({ key, column, kind, href, title: words.title, note: words.note ?? '', state })
   }
-  const end: PathNode = {
-    ...node('service', 4, 'services', service?.name ?? asked.service, '', service ? 'lit' : 'broken'),
-    href: service ? hrefOfEntity('services', service.id) : undefined,
+  const addMore = (column: number, kind: PathNode['kind'], count: number) => {
+    if (count <= MOST_OF_A_KIND) return
+    add([`more ${kind}`, column, kind], { title: `and ${numberText(count - MOST_OF_A_KIND)} more` }, 'not-reached')
   }
-  const nodes: PathNode[] = [start]
-  const lines: PathLine[] = []
-  const ends: { key: string; light: Light }[] = []
+  const connect = (from: string, to: string, state: StepState) => lines.push({ from, to, state })
+  const end = (key: string, column: number, kind: 'identities' | 'services', of: typeof identity, name: string) =>
+    add([key, column, kind], { title: of?.name ?? name, page: of && [kind, of.id] }, of ? 'passed' : 'refused')
+
+  end('identity', 0, 'identities', identity, asked.identity)
+  const ends: { key: string; state: StepState }[] = []
   const concerned = concernedPolicies(policies.filter((one) => one.type === type || selectsBoth(one)))
   for (const policy of concerned.slice(0, MOST_OF_A_KIND)) {
     const key = `policy ${policy.id}`
-    const href = hrefOfEntity('service-policies', policy.id)
-    nodes.push({ ...node(key, 1, 'policies', policy.name, policyNote(policy, type), policyLight(policy)), href })
-    lines.push({ from: 'identity', to: key, light: policy.identitySide.selects ? 'lit' : 'broken' })
+    const words = { title: policy.name, note: policyNote(policy, type), page: ['service-policies', policy.id] as const }
+    add([key, 1, 'policies'], words, policyState(policy))
+    connect('identity', key, policy.identitySide.selects ? 'passed' : 'refused')
     if (!policy.applies) continue
-    for (const check of policy.checks.slice(0, MOST_OF_A_KIND)) {
-      const checkKey = `check ${policy.id} ${check.id}`
-      const light = check.isPassing ? 'lit' : 'broken'
-      const note = check.isPassing ? 'passes' : 'fails'
-      nodes.push({
-        ...node(checkKey, 2, 'checks', check.name, note, light),
-        href: hrefOfEntity('posture-checks', check.id),
-      })
-      lines.push({ from: key, to: checkKey, light })
-      ends.push({ key: checkKey, light: policy.grants ? 'lit' : 'dark' })
+    for (const { id, name, isPassing } of policy.checks.slice(0, MOST_OF_A_KIND)) {
+      const checkKey = `check ${policy.id} ${id}`
+      const state = isPassing ? 'passed' : 'refused'
+      const note = isPassing ? 'passes' : 'fails'
+      add([checkKey, 2, 'checks'], { title: name, note, page: ['posture-checks', id] }, state)
+      connect(key, checkKey, state)
+      ends.push({ key: checkKey, state: policy.grants ? 'passed' : 'not-reached' })
     }
-    if (policy.checks.length === 0) ends.push({ key, light: 'lit' })
+    if (policy.checks.length === 0) ends.push({ key, state: 'passed' })
   }
-  nodes.push(...moreOf('policies', 1, concerned.length))
+  if (concerned.length === 0) {
+    add(['no policy', 1, 'policies'], { title: 'No service policy', note: 'selects both' }, 'refused')
+    connect('identity', 'no policy', 'refused')
+  }
+  addMore(1, 'policies', concerned.length)
   const isGranted = policies.some(({ grants }) => grants)
-  const routers = edgeRouters.common.slice(0, MOST_OF_A_KIND)
-  for (const router of routers) {
-    const key = `router ${router.id}`
-    const light = router.isOnline ? (isGranted ? 'lit' : 'dark') : 'broken'
-    const note = router.isOnline ? 'online' : 'offline'
-    nodes.push({
-      ...node(key, 3, 'edge-routers', router.name, note, light),
-      href: hrefOfEntity('edge-routers', router.id),
-    })
-    for (const from of ends) lines.push({ from: from.key, to: key, light: from.light === 'lit' ? light : 'dark' })
-    lines.push({ from: key, to: 'service', light: isGranted ? light : 'dark' })
+  for (const { id, name, isOnline } of edgeRouters.common.slice(0, MOST_OF_A_KIND)) {
+    const key = `router ${id}`
+    const state = isOnline ? (isGranted ? 'passed' : 'not-reached') : 'refused'
+    const note = isOnline ? 'online' : 'offline'
+    add([key, 3, 'edge-routers'], { title: name, note, page: ['edge-routers', id] }, state)
+    for (const from of ends) connect(from.key, key, from.state === 'passed' ? state : 'not-reached')
+    connect(key, 'service', isGranted ? state : 'not-reached')
   }
-  nodes.push(...moreOf('edge-routers', 3, edgeRouters.common.length))
-  if (routers.length === 0) {
-    nodes.push(node('no router', 3, 'edge-routers', 'No common edge router', '', 'broken'))
-    for (const from of ends) lines.push({ from: from.key, to: 'no router', light: 'broken' })
-    lines.push({ from: 'no router', to: 'service', light: 'broken' })
+  addMore(3, 'edge-routers', edgeRouters.common.length)
+  if (edgeRouters.common.length === 0) {
+    add(['no router', 3, 'edge-routers'], { title: 'No common edge router' }, 'refused')
+    for (const from of ends) connect(from.key, 'no router', 'refused')
+    connect('no router', 'service', 'refused')
   }
-  if (ends.length === 0 && nodes.every(({ column }) => column !== 1)) {
-    nodes.push(node('no policy', 1, 'policies', 'No service policy', 'selects both', 'broken'))
-    lines.push({ from: 'identity', to: 'no policy', light: 'broken' })
+  end('service', 4, 'services', service, asked.service)
+  const host = type === 'Dial' ? hostOf(explanation) : undefined
+  if (host) {
+    add(['host', 5, 'hosts'], host.words, host.state)
+    connect('service', 'host', host.state)
   }
-  const host = type === 'Dial' ? hostNode(explanation) : undefined
-  if (host === undefined) return { nodes: [...nodes, end], lines }
-  return { nodes: [...nodes, end, host], lines: [...lines, { from: 'service', to: host.key, light: host.light }] }
+  return { nodes, lines }
 }
 
-function node(
-  key: string,
-  column: number,
-  kind: PathNode['kind'],
-  title: string,
-  note: string,
-  light: Light,
-): PathNode {
-  return { key, column, kind, title, note, light }
+/** The words on a node, and the entity whose page it opens. */
+interface Words {
+  readonly title: string
+  readonly note?: string
+  readonly page?: readonly [kind: string, id: string] | null | undefined
 }
 
 /** Where the service leaves the network; undefined where that was not looked at. */
-function hostNode({ service, hosts, reason }: Explanation): PathNode | undefined {
+function hostOf({ service, hosts, reason }: Explanation): { words: Words; state: StepState } | undefined {
   if (service === null || hosts === null) return undefined
-  const [first] = hosts.hosts
   const count = hosts.terminatorCount
-  const href = first ? hrefOfEntity('identities', first.id) : undefined
-  if (count === 0)
-    return { ...node('host', 5, 'hosts', 'Nothing hosts it', `${hosts.mayBindCount} may bind it`, 'broken') }
-  const title = first?.name ?? 'An edge router'
-  const light = reason === 'granted' ? 'lit' : 'dark'
-  return { ...node('host', 5, 'hosts', title, `${count} terminator${count === 1 ? '' : 's'}`, light), href }
+  if (count === 0) {
+    return { words: { title: 'Nothing hosts it', note: `${hosts.mayBindCount} may bind it` }, state: 'refused' }
+  }
+  const [first] = hosts.hosts
+  const note = `${count} terminator${count === 1 ? '' : 's'}`
+  const words = { title: first?.name ?? 'An edge router', note, page: first && (['identities', first.id] as const) }
+  return { words, state: reason === 'granted' ? 'passed' : 'not-reached' }
 }
 
 /** The policies that select both. Without any, the policies that select either. */
 function concernedPolicies(policies: readonly PolicyExplanation[]): readonly PolicyExplanation[] {
   const selectingBoth = policies.filter(selectsBoth)
   return selectingBoth.length > 0 ? selectingBoth : policies
-}
-
-/** Says how many of a kind are not drawn; nothing where all are. */
-function moreOf(kind: PathNode['kind'], column: number, count: number): readonly PathNode[] {
-  const others = count - MOST_OF_A_KIND
-  return others <= 0 ? [] : [node(`more ${kind}`, column, kind, `and ${numberText(others)} more`, '', 'dark')]
 }
 
 function selectsBoth({ identitySide, serviceSide }: PolicyExplanation): boolean {
@@ -150,7 +137,7 @@ function policyNote({ type, applies, identitySide, serviceSide }: PolicyExplanat
   return type === asked ? '' : `grants ${type} only`
 }
 
-function policyLight({ applies, grants }: PolicyExplanation): Light {
-  if (grants) return 'lit'
-  return applies ? 'dark' : 'broken'
+function policyState({ applies, grants }: PolicyExplanation): StepState {
+  if (grants) return 'passed'
+  return applies ? 'not-reached' : 'refused'
 }
