@@ -5,8 +5,10 @@ import { isOfNothing } from '../events/network-event.ts'
 import { LiveView } from '../live/live-view.tsx'
 import { ManageView } from '../manage/manage-view.tsx'
 import { MapView } from '../map/map-view.tsx'
+import { VIEW_OF } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
+import { kindName, wordsOf } from '../parts/words.ts'
 import { StartView } from '../start/start-view.tsx'
 import { WhatIfView } from '../what-if/what-if-view.tsx'
 import { WhyView } from '../why/why-view.tsx'
@@ -20,18 +22,6 @@ export interface View {
   readonly show: ComponentType
 }
 
-/** The pages of single entities, with their kinds in words. */
-const ENTITY_VIEWS: Readonly<Record<string, string>> = {
-  identity: 'Identity',
-  service: 'Service',
-  router: 'Edge router',
-  policy: 'Service policy',
-  'edge-router-policy': 'Edge router policy',
-  'service-edge-router-policy': 'Service edge router policy',
-  check: 'Posture check',
-  attribute: 'Role attribute',
-}
-
 export const VIEWS: readonly View[] = [
   { name: 'start', label: 'Overview', show: StartView },
   { name: 'graph', label: 'Reach', show: MapView },
@@ -42,12 +32,10 @@ export const VIEWS: readonly View[] = [
   { name: 'manage', label: 'Manage', show: ManageView },
   { name: 'json', label: 'Set up', show: lazily(() => import('../json/json-view.tsx')) },
   { name: 'account', label: 'Your account', isHidden: true, show: lazily(() => import('../account/account-view.tsx')) },
-  ...Object.entries(ENTITY_VIEWS).map(([name, label]) => ({
-    name,
-    label,
-    isHidden: true,
-    show: EntityView,
-  })),
+  { name: 'attribute', label: 'Role attribute', isHidden: true, show: EntityView },
+  ...Object.entries(VIEW_OF).map(([kind, name]) => {
+    return { name, label: wordsOf(kindName(kind)), isHidden: true, show: EntityView }
+  }),
 ]
 
 /** A view whose code is loaded when it is opened: most readers of the first view never need it. */

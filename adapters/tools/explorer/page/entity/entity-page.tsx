@@ -9,7 +9,7 @@ import { AttributeLink, Name } from '../parts/entity-link.tsx'
 import { NameList } from '../parts/found-list.tsx'
 import { Loaded, NotShown } from '../parts/loaded.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
-import { KIND_NAMES, numberText } from '../parts/words.ts'
+import { kindName, numberText } from '../parts/words.ts'
 import { lackedBy, useApis } from '../session/session.ts'
 
 /** The head of a page: the name, and facts beside it. */
@@ -40,7 +40,7 @@ export function EntityPage<T>({ kind, id, read, head, concerns, children }: Prop
   return (
     <Loaded answer={answer}>
       {(entity) => (
-        <Frame one={KIND_NAMES[kind] ?? kind} kind={kind} json={hrefOf('json', { kind, id })} {...head(entity)}>
+        <Frame one={kindName(kind)} kind={kind} json={hrefOf('json', { kind, id })} {...head(entity)}>
           {children(entity)}
           <ChangesPart id={id} />
         </Frame>

@@ -1,7 +1,7 @@
 import type { Apis } from '../api/apis.ts'
 import { useApis } from '../session/session.ts'
 import { attributeChip, type Chip } from './chip.ts'
-import { Combobox, MOST_OF_A_KIND, type Options } from './combobox.tsx'
+import { Combobox, MOST_OF_A_KIND, type Option, type Options } from './combobox.tsx'
 import { Name } from './entity-link.tsx'
 
 interface Props {
@@ -32,15 +32,7 @@ export function ChipsField({ label, chips, kind, of, onChange }: Props) {
         label={label}
         placeholder={of === 'roles' ? '#attribute, #all or a name' : 'Add a role attribute'}
         search={(text, signal) => searchChips(apis, text, kind, of, signal)}
-        most={MOST_OF_A_KIND}
-        kindOf={({ value }) => value.slice(0, of === 'roles' ? 1 : 0)}
-        keyOf={({ value }) => value}
-        show={({ name }) => (
-          <span class="finder-name">
-            <Name of={name} />
-          </span>
-        )}
-        onPick={add}
+        onPick={({ id, name }) => add({ value: id, name })}
         onText={(text) => (text === '' ? '' : add(typedChip(text)))}
       />
       <ChipList
@@ -59,23 +51,23 @@ async function searchChips(
   kind: string,
   of: 'roles' | 'attributes',
   signal: AbortSignal,
-): Promise<Options<Chip>> {
-  const query = {
-    q: of === 'attributes' ? `#${text.replace(/^#/, '')}` : text.replace(/^@/, ''),
-    limit: String(MOST_OF_A_KIND),
-  }
-  const { data } = await portcullis.call('GET /search', { query, signal })
-  const attributes = data.roleAttributes.filter((found) => found.kind === kind).map((found) => found.roleAttribute)
+): Promise<Options<Option>> {
+  const q = of === 'attributes' ? `#${text.replace(/^#/, '')}` : text.replace(/^@/, '')
+  const { data } = await portcullis.call('GET /search', { query: { q, limit: String(MOST_OF_A_KIND) }, signal })
+  const isOfKind = (found: { readonly kind: string }) => found.kind === kind
+  const attributes = data.roleAttributes.filter(isOfKind).map(({ roleAttribute }) => ({
+    kind: '#',
+    id: of === 'attributes' ? roleAttribute : `#${roleAttribute}`,
+    name: `#${roleAttribute}`,
+    words: '',
+  }))
   const { isPartial } = data
-  if (of === 'attributes') return { options: attributes.map(attributeChip), isPartial }
-  const all = '#all'.includes(text.toLowerCase()) ? [{ value: '#all', name: '#all' }] : []
-  const entities = data.entities.filter((found) => found.kind === kind)
-  const options = [
-    ...all,
-    ...attributes.map((attribute) => ({ value: `#${attribute}`, name: `#${attribute}` })),
-    ...entities.map(({ id, name }) => ({ value: `@${id}`, name: `@${name}` })),
-  ]
-  return { options, isPartial }
+  if (of === 'attributes') return { options: attributes, isPartial }
+  const all = '#all'.includes(text.toLowerCase()) ? [{ kind: '#', id: '#all', name: '#all', words: '' }] : []
+  const entities = data.entities.filter(isOfKind).map(({ id, name }) => {
+    return { kind: '@', id: `@${id}`, name: `@${name}`, words: '' }
+  })
+  return { options: [...all, ...attributes, ...entities], isPartial }
 }
 
 interface ListProps {

@@ -1,9 +1,29 @@
-import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { grouped } from '../../../../../src/base/collections.ts'
-import type { Apis } from '../api/apis.ts'
 import { isOfNothing } from '../events/network-event.ts'
+import { Name } from './entity-link.tsx'
 import { useAnswer, useSettled } from './use-answer.ts'
+import { kindName } from './words.ts'
+
+/** Something that a search finds: an entity, a role attribute, or anything else that has a name. */
+export interface Option {
+  readonly kind: string
+  readonly id: string
+  readonly name: string
+  /** The words beside the name; those of the kind unless given. */
+  readonly words?: string | undefined
+  /** What is counted together with it; its kind unless given. */
+  readonly group?: string
+}
+
+/** The options for a text, and whether some names were not looked at because there are too many. */
+export interface Options<T> {
+  readonly options: readonly T[]
+  readonly isPartial: boolean
+}
+
+/** As many of each kind are found. */
+export const MOST_OF_A_KIND = 8
 
 interface Props<T> {
   readonly label: string
@@ -12,11 +32,8 @@ interface Props<T> {
   readonly text?: string | undefined
   /** Finds the choices for a text; called once the user pauses. */
   readonly search: (text: string, signal: AbortSignal) => Promise<Options<T>>
-  readonly keyOf: (option: T) => string
-  /** The most that the search finds of each of these. The field says when there may be more. */
-  readonly most: number
-  readonly kindOf: (option: T) => string
-  readonly show: (option: T) => ComponentChildren
+  /** The most that the search finds of a kind. The field says when there may be more. */
+  readonly most?: number
   /** Answers the text of the field afterwards. */
   readonly onPick: (option: T) => string
   /** Handles Enter where nothing is found; answers the text that stands in the field afterwards. */
@@ -27,18 +44,8 @@ interface Props<T> {
  * A field that offers matches while the user types: arrow keys choose, Enter picks, Escape closes. Options belong to the text in the field.
  * Enter waits for them if they have not come yet.
  */
-export function Combobox<T>({
-  label,
-  placeholder,
-  text = '',
-  search,
-  keyOf,
-  most,
-  kindOf,
-  show,
-  onPick,
-  onText,
-}: Props<T>) {
+export function Combobox<T extends Option>(props: Props<T>) {
+  const { label, placeholder, text = '', search, most = MOST_OF_A_KIND, onPick, onText } = props
   const id = useId()
   const [typed, setTyped] = useState(text)
   /** The text of the field, which may be newer than the last drawing. */
@@ -102,7 +109,7 @@ export function Combobox<T>({
     setOpen(true)
     setAt(0)
   }
-  const isCut = [...grouped(found, kindOf).values()].some(({ length }) => length >= most)
+  const isCut = [...grouped(found, ({ kind, group = kind }) => group).values()].some(({ length }) => length >= most)
   const isNothingFound = isOpen && isAnswered && found.length === 0
   return (
     <div class="finder">
@@ -129,7 +136,7 @@ export function Combobox<T>({
           {found.map((option, place) => (
             // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
             <div
-              key={keyOf(option)}
+              key={`${option.kind} ${option.id}`}
               id={`${id}-${place}`}
               role="option"
               aria-selected={option === chosen}
@@ -139,7 +146,10 @@ export function Combobox<T>({
                 pick(option)
               }}
             >
-              {show(option)}
+              <span class="finder-name">
+                <Name of={option.name} />
+              </span>
+              <span class={`kind kind-${option.kind}`}>{option.words ?? kindName(option.kind)}</span>
             </div>
           ))}
         </div>
@@ -165,34 +175,3 @@ export function Combobox<T>({
 }
 
 const NOT_LOOKED_AT = 'There are too many names to look at all of them: type how the name begins.'
-
-/** The options for a text, and whether some names were not looked at because there are too many. */
-export interface Options<T> {
-  readonly options: readonly T[]
-  readonly isPartial: boolean
-}
-
-/** An entity that is found by a part of its name. */
-export interface Found {
-  readonly kind: string
-  readonly id: string
-  readonly name: string
-  readonly roleAttributes: readonly string[]
-}
-
-/** As many of each kind are found. */
-export const MOST_OF_A_KIND = 8
-
-/** Entities of some kinds (all kinds unless given) whose name holds a text. Names that begin with it come first. */
-export async function searchNames(
-  { portcullis }: Apis,
-  text: string,
-  kinds: readonly string[],
-  signal: AbortSignal,
-): Promise<Options<Found>> {
-  if (text.trim() === '') return { options: [], isPartial: false }
-  const query = { q: text.trim(), limit: String(MOST_OF_A_KIND) }
-  const { data } = await portcullis.call('GET /search', { query, signal })
-  const { entities, isPartial } = data
-  return { options: kinds.length === 0 ? entities : entities.filter(({ kind }) => kinds.includes(kind)), isPartial }
-}

@@ -30,7 +30,7 @@ export function EntityLink({ kind, id, name }: Props) {
 }
 
 /** The views that show one entity of a kind. */
-const VIEW_OF: Readonly<Record<string, string>> = {
+export const VIEW_OF: Readonly<Record<string, string>> = {
   identities: 'identity',
   services: 'service',
   'edge-routers': 'router',

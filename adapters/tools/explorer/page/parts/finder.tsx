@@ -3,10 +3,9 @@ import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Apis } from '../api/apis.ts'
 import { hrefOf } from '../navigation/place.ts'
 import { useApis } from '../session/session.ts'
-import { Combobox, type Found, MOST_OF_A_KIND, type Options, searchNames } from './combobox.tsx'
-import { hrefOfEntity, Name } from './entity-link.tsx'
+import { Combobox, MOST_OF_A_KIND, type Option, type Options } from './combobox.tsx'
+import { hrefOfEntity } from './entity-link.tsx'
 import { useIsNarrow } from './use-narrow.ts'
-import { KIND_NAMES } from './words.ts'
 
 interface Props {
   readonly label: string
@@ -15,7 +14,7 @@ interface Props {
   readonly kinds: readonly string[]
   /** The text that stands in the field at first. */
   readonly text?: string | undefined
-  readonly onPick: (found: Found) => void
+  readonly onPick: (found: Option) => void
 }
 
 /** A field that finds entities by name. */
@@ -24,18 +23,12 @@ export function Finder({ kinds, onPick, ...field }: Props) {
   return (
     <Combobox
       {...field}
-      search={(text, signal) => searchNames(apis, text, kinds, signal)}
-      most={MOST_OF_A_KIND}
-      kindOf={({ kind }) => kind}
-      keyOf={({ kind, id }) => `${kind} ${id}`}
-      show={({ kind, name }) => (
-        <>
-          <span class="finder-name">
-            <Name of={name} />
-          </span>
-          <span class={`kind kind-${kind}`}>{KIND_NAMES[kind] ?? kind}</span>
-        </>
-      )}
+      search={async (text, signal) => {
+        const query = { q: text, limit: String(MOST_OF_A_KIND) }
+        const { entities, isPartial } = (await apis.portcullis.call('GET /search', { query, signal })).data
+        const options = kinds.length === 0 ? entities : entities.filter(({ kind }) => kinds.includes(kind))
+        return { options, isPartial }
+      }}
       onPick={(found) => {
         onPick(found)
         return visibleLine(found.name)
@@ -45,11 +38,7 @@ export function Finder({ kinds, onPick, ...field }: Props) {
 }
 
 /** Something that can be gone to. */
-interface Target {
-  readonly key: string
-  readonly name: string
-  readonly what: string
-  readonly kind: string
+interface Target extends Option {
   readonly href: string
 }
 
@@ -78,16 +67,6 @@ export function SearchBox() {
         placeholder={isNarrow ? 'Search' : 'Search ( / or Ctrl K )'}
         search={(text, signal) => searchEverything(apis, text, signal)}
         most={MOST_OF_EACH}
-        kindOf={({ kind, name }) => (name.startsWith('#') ? '#' : kind)}
-        keyOf={({ key }) => key}
-        show={({ name, what, kind }) => (
-          <>
-            <span class="finder-name">
-              <Name of={name} />
-            </span>
-            <span class={`kind kind-${kind}`}>{what}</span>
-          </>
-        )}
         onPick={({ href }) => {
           location.hash = href
           setRound(round + 1)
@@ -103,18 +82,13 @@ const MOST_OF_EACH = 6
 async function searchEverything({ portcullis }: Apis, q: string, signal: AbortSignal): Promise<Options<Target>> {
   const { data } = await portcullis.call('GET /search', { query: { q, limit: String(MOST_OF_EACH) }, signal })
   const attributes = data.roleAttributes.map(({ kind, roleAttribute, count }) => ({
-    key: `# ${kind} ${roleAttribute}`,
-    name: `#${roleAttribute}`,
-    what: `${count} ${kind.replaceAll('-', ' ')}`,
     kind,
+    group: '#',
+    id: `#${roleAttribute}`,
+    name: `#${roleAttribute}`,
+    words: `${count} ${kind.replaceAll('-', ' ')}`,
     href: hrefOf('attribute', { kind, of: roleAttribute }),
   }))
-  const entities = data.entities.map(({ kind, id, name }) => ({
-    key: `${kind} ${id}`,
-    name,
-    what: KIND_NAMES[kind] ?? kind,
-    kind,
-    href: hrefOfEntity(kind, id),
-  }))
+  const entities = data.entities.map(({ kind, id, name }) => ({ kind, id, name, href: hrefOfEntity(kind, id) }))
   return { options: [...entities, ...attributes], isPartial: data.isPartial }
 }

@@ -31,16 +31,15 @@ export function OffsetPager({ offset, size, total, onTurn }: OffsetProps) {
   )
 }
 
-/** The buttons between the pages of a list. `cursors` are the cursors of the pages up to this page; the last cursor began this page. */
-export function Pager({
-  cursors,
-  nextCursor,
-  onTurn,
-}: {
-  cursors: readonly string[]
-  nextCursor: string | null
-  onTurn: (cursors: readonly string[]) => void
-}) {
+interface CursorProps {
+  /** The cursors of the pages up to this page; the last cursor began this page. */
+  readonly cursors: readonly string[]
+  readonly nextCursor: string | null
+  readonly onTurn: (cursors: readonly string[]) => void
+}
+
+/** The buttons between the pages of a list. */
+export function Pager({ cursors, nextCursor, onTurn }: CursorProps) {
   return (
     <p class="pager">
       {cursors.length > 0 && (
@@ -54,6 +53,25 @@ export function Pager({
         </button>
       )}
     </p>
+  )
+}
+
+interface SearchProps {
+  readonly label: string
+  readonly placeholder?: string
+  readonly text: string
+  readonly onText: (text: string) => void
+}
+
+function SearchField({ label, placeholder = label, text, onText }: SearchProps) {
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      value={text}
+      onInput={({ currentTarget }) => onText(currentTarget.value)}
+    />
   )
 }
 
@@ -77,18 +95,11 @@ export function useFound<T extends { readonly nextCursor: string | null }>(
     async (signal) => (await read({ text: settled, ...(cursor !== undefined && { cursor }) }, signal)).data,
     [...reasons, settled, cursor],
   )
-  const field = (
-    <input
-      type="search"
-      aria-label={label}
-      placeholder={label}
-      value={text}
-      onInput={({ currentTarget }) => {
-        setText(currentTarget.value)
-        setCursors([])
-      }}
-    />
-  )
+  const onText = (typed: string) => {
+    setText(typed)
+    setCursors([])
+  }
+  const field = <SearchField label={label} text={text} onText={onText} />
   const pager = <Pager cursors={cursors} nextCursor={answer.data?.nextCursor ?? null} onTurn={setCursors} />
   return { answer, field, pager }
 }
@@ -119,20 +130,15 @@ export function NameList({ kind, of = kind, empty = 'None.', filter = '' }: Prop
     [apis, of, filter, settled, offset],
   )
   const total = (answer.data ?? answer.earlier)?.total ?? 0
-  const isSearched = text !== '' || total > PAGE_SIZE
+  const label = `Find among the ${kind.replaceAll('-', ' ')}`
+  const onText = (typed: string) => {
+    setText(typed)
+    setOffset(0)
+  }
   return (
     <>
-      {isSearched && (
-        <input
-          type="search"
-          aria-label={`Find among the ${kind.replaceAll('-', ' ')}`}
-          placeholder="Find by name"
-          value={text}
-          onInput={({ currentTarget }) => {
-            setText(currentTarget.value)
-            setOffset(0)
-          }}
-        />
+      {(text !== '' || total > PAGE_SIZE) && (
+        <SearchField label={label} placeholder="Find by name" text={text} onText={onText} />
       )}
       <Loaded
         answer={answer}

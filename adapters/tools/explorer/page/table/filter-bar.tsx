@@ -1,8 +1,7 @@
 import { useId, useState } from 'preact/hooks'
 import type { Apis } from '../api/apis.ts'
 import { ChipList } from '../parts/chips-field.tsx'
-import { Combobox, MOST_OF_A_KIND, type Options } from '../parts/combobox.tsx'
-import { Name } from '../parts/entity-link.tsx'
+import { Combobox, MOST_OF_A_KIND, type Option, type Options } from '../parts/combobox.tsx'
 import { useApis } from '../session/session.ts'
 import { type FilterKeys, problemOf, type Term, termsIn, textOf } from './filter-terms.ts'
 import { showTerms } from './table-place.ts'
@@ -11,6 +10,10 @@ interface Props {
   readonly kind: string
   readonly filters: FilterKeys
   readonly terms: readonly Term[]
+}
+
+interface FilterOption extends Option {
+  readonly term: Term
 }
 
 /** The conditions of a table: typed, or picked from what the kind has; each a chip that can be taken away. */
@@ -32,18 +35,7 @@ export function FilterBar({ kind, filters, terms }: Props) {
         placeholder={Object.hasOwn(filters, 'attr') ? 'A name, attr:… or -attr:…' : 'A name'}
         text={begun}
         search={(text, signal) => searchTerms(apis, kind, filters, text, signal)}
-        most={MOST_OF_A_KIND}
-        kindOf={({ key }) => key}
-        keyOf={textOf}
-        show={(term) => (
-          <>
-            <span class="finder-name">
-              <Name of={textOf(term)} />
-            </span>
-            <span class="kind">{filters[term.key]?.label}</span>
-          </>
-        )}
-        onPick={(term) => (term.value === '' ? `${term.isNot ? '-' : ''}${term.key}:` : add([term]))}
+        onPick={({ term }) => (term.value === '' ? `${term.isNot ? '-' : ''}${term.key}:` : add([term]))}
         onText={(text) => add(termsIn(text))}
       />
       <div>
@@ -100,7 +92,7 @@ async function searchTerms(
   filters: FilterKeys,
   text: string,
   signal: AbortSignal,
-): Promise<Options<Term>> {
+): Promise<Options<FilterOption>> {
   const [typed, further] = termsIn(text)
   // Several conditions at once are taken as they are.
   if (typed === undefined || further !== undefined) return { options: [], isPartial: false }
@@ -113,16 +105,23 @@ async function searchTerms(
   })
   const named: readonly Term[] = value !== '' && problemOf(typed, filters) === undefined ? [typed] : []
   if (!Object.hasOwn(filters, 'attr') || value === '' || (key !== 'attr' && key !== 'name')) {
-    return { options: distinct([...named, ...own]), isPartial: false }
+    return { options: optionsOf([...named, ...own], filters), isPartial: false }
   }
   const query = { q: `#${value.replace(/^#/, '')}`, limit: String(MOST_OF_A_KIND) }
   const { data } = await portcullis.call('GET /search', { query, signal })
   const attributes = data.roleAttributes
     .filter((found) => found.kind === kind)
     .map((found) => ({ key: 'attr', value: found.roleAttribute, isNot }))
-  return { options: distinct([...named, ...own, ...attributes]), isPartial: data.isPartial }
+  return { options: optionsOf([...named, ...own, ...attributes], filters), isPartial: data.isPartial }
 }
 
-function distinct(terms: readonly Term[]): readonly Term[] {
-  return [...new Map(terms.map((term) => [textOf(term), term])).values()]
+function optionsOf(terms: readonly Term[], filters: FilterKeys): readonly FilterOption[] {
+  const distinct = new Map(terms.map((term) => [textOf(term), term]))
+  return [...distinct].map(([id, term]) => ({
+    kind: term.key,
+    id,
+    name: id,
+    words: filters[term.key]?.label ?? '',
+    term,
+  }))
 }

@@ -4,7 +4,7 @@ import { ActionProblem, useAction } from '../parts/action.tsx'
 import { Card } from '../parts/card.tsx'
 import { attributeChip, type Chip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
-import type { Found } from '../parts/combobox.tsx'
+import type { Option } from '../parts/combobox.tsx'
 import { Finder } from '../parts/finder.tsx'
 import { useApis } from '../session/session.ts'
 import { EMPTY_POLICY, newPolicy } from './change.ts'
@@ -18,7 +18,7 @@ export function NewChange() {
   const apis = useApis()
   const action = useAction()
   const [round, setRound] = useState(0)
-  const begin = ({ kind, id, name }: Found) => {
+  const begin = ({ kind, id, name }: Option) => {
     setRound(round + 1)
     return action.run(`${name} may be changed.`, async () => put(await readChange(apis, kind, id)))
   }
