@@ -7,13 +7,8 @@ import type { AuditEntry } from './consequences.tsx'
 
 type Plan = AnswerOf<PortcullisApi['GET /audit/{id}/undo']>['data']
 
-interface Props {
-  readonly entry: AuditEntry
-  readonly onDone: () => void
-}
-
 /** Takes a change back: first as a plan that is looked at, then by the tag of that plan, so that nothing later is overwritten. */
-export function Undo({ entry, onDone }: Props) {
+export function Undo({ entry, onDone }: { entry: AuditEntry; onDone: () => void }) {
   const { portcullis } = useApis()
   const [plan, setPlan] = useState<Plan>()
   const action = useAction()

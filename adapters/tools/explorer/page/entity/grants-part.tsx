@@ -44,13 +44,7 @@ export function GrantsPart({ identity }: { readonly identity: Identity }) {
   )
 }
 
-interface GivenProps {
-  readonly identityId: string
-  readonly grant: Grant
-  readonly mayEnd: boolean
-}
-
-function GivenAttribute({ identityId, grant, mayEnd }: GivenProps) {
+function GivenAttribute({ identityId, grant, mayEnd }: { identityId: string; grant: Grant; mayEnd: boolean }) {
   const { portcullis } = useApis()
   const { id: grantId, attribute, startsAt, until, givenBy, reason, phase } = grant
   const params = { id: identityId, grantId }

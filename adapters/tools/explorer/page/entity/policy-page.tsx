@@ -3,30 +3,12 @@ import { hrefOf } from '../navigation/place.ts'
 import { Card } from '../parts/card.tsx'
 import { type Role, RoleLinks } from '../parts/entity-link.tsx'
 import { NameList } from '../parts/found-list.tsx'
-import { pluralName, timeText, wordsOf } from '../parts/words.ts'
+import { pluralName, ROLE_LISTS, SELECTED_BY, timeText, wordsOf } from '../parts/words.ts'
 import { useApis } from '../session/session.ts'
 import { EntityPage } from './entity-page.tsx'
 
-/** The kinds that the role lists of each kind of policy select. */
-const SIDES = {
-  'service-policies': ['identities', 'services'],
-  'edge-router-policies': ['identities', 'edge-routers'],
-  'service-edge-router-policies': ['services', 'edge-routers'],
-} as const
-
-/** The members that show a role list, by the kind that it selects. */
-const LISTS = {
-  identities: 'identityRolesDisplay',
-  services: 'serviceRolesDisplay',
-  'edge-routers': 'edgeRouterRolesDisplay',
-} as const
-
-type RoleLists = Partial<
-  Record<(typeof LISTS)[keyof typeof LISTS] | 'postureCheckRolesDisplay', readonly Role[] | null>
->
-
 /** A policy of any kind: only service policies have a type, a term and posture checks. */
-interface Policy extends RoleLists {
+interface Policy extends Partial<Record<`${keyof typeof SELECTED_BY}Display`, readonly Role[] | null>> {
   readonly name: string
   readonly semantic: string
   readonly type?: string
@@ -38,7 +20,7 @@ interface Policy extends RoleLists {
 }
 
 /** One policy: its entries with the entities that they select, its term, its posture checks, and its changes. */
-export function PolicyPage({ id, kind }: { id: string; kind: keyof typeof SIDES }) {
+export function PolicyPage({ id, kind }: { id: string; kind: keyof typeof ROLE_LISTS }) {
   const { management } = useApis()
   const isOfServices = kind === 'service-policies'
   const links = [
@@ -54,32 +36,23 @@ export function PolicyPage({ id, kind }: { id: string; kind: keyof typeof SIDES 
     >
       {(policy) => (
         <div class="columns">
-          {SIDES[kind].map((side) => (
-            <Card key={side} title={wordsOf(pluralName(side, 2))}>
-              <Roles kind={side} of={policy[LISTS[side]]} />
-              <NameList
-                kind={side}
-                of={`${kind}/${id}/${side}`}
-                empty="It selects nothing: the policy has no effect."
-              />
+          {ROLE_LISTS[kind].map((list) => (
+            <Card key={list} title={wordsOf(pluralName(SELECTED_BY[list], 2))}>
+              <p class="chips">
+                <RoleLinks kind={SELECTED_BY[list]} roles={policy[`${list}Display`] ?? []} />
+              </p>
+              {list !== 'postureCheckRoles' && (
+                <NameList
+                  kind={SELECTED_BY[list]}
+                  of={`${kind}/${id}/${SELECTED_BY[list]}`}
+                  empty="It selects nothing: the policy has no effect."
+                />
+              )}
             </Card>
           ))}
-          {isOfServices && (
-            <Card title="Posture checks">
-              <Roles kind="posture-checks" of={policy.postureCheckRolesDisplay} />
-            </Card>
-          )}
         </div>
       )}
     </EntityPage>
-  )
-}
-
-function Roles({ kind, of }: { kind: string; of: readonly Role[] | null | undefined }) {
-  return (
-    <p class="chips">
-      <RoleLinks kind={kind} roles={of ?? []} />
-    </p>
   )
 }
 

@@ -92,7 +92,7 @@ function ListField(props: FieldProps) {
   const items = resolved(schema.items ?? {}, root)
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map())
   const names = new Map([...shownNames(entity[`${name}Display`]), ...chosen])
-  const selected = kind === 'cas' ? undefined : SELECTED_BY[name]
+  const [, selected] = (kind === 'cas' ? [] : Object.entries(SELECTED_BY)).find(([list]) => list === name) ?? []
   if (selected !== undefined || name === 'roleAttributes' || name === 'identityRoles') {
     const of = selected === undefined ? 'attributes' : 'roles'
     const chips = texts.map((one) =>

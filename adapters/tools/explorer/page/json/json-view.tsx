@@ -3,7 +3,7 @@ import type { Apis } from '../api/apis.ts'
 import { deleteOf, membersOf, readJson, readList, rowOf } from '../api/read-json.ts'
 import { isOfAny, isOfKind, isOfLogins, isOfNothing, isOfTraffic } from '../events/network-event.ts'
 import { EntityForm } from '../forms/entity-form.tsx'
-import { type KindForm, readForms, type Values } from '../forms/form-schemas.ts'
+import { type KindForm, readForms } from '../forms/form-schemas.ts'
 import { parsedJson } from '../forms/text-fields.tsx'
 import { go, hrefOf, place } from '../navigation/place.ts'
 import { ActionButton } from '../parts/action.tsx'
@@ -18,15 +18,18 @@ import { useTraffic } from '../traffic/use-traffic.ts'
 import { EntityActs } from './entity-acts.tsx'
 
 /** The steps by which a network is brought up, in order. */
-const STEPS: readonly (readonly [kind: string, why: string])[] = [
+const STEPS: readonly (readonly [kind: string, why: string, counted?: string])[] = [
   ['edge-routers', 'carry the traffic; each enrolls by its token, unless this process is one itself'],
   ['edge-router-policies', 'say which identities use which edge routers'],
   ['service-edge-router-policies', 'say which services use which edge routers'],
   ['configs', 'say where a service is intercepted (intercept.v1) and where its host finds it (host.v1)'],
   ['services', 'are what identities reach; they have configs'],
-  ['identities', 'are persons, devices and hosts; the page of each invites it'],
+  ['identities', 'are persons, devices and hosts; the page of each invites it', 'isDefaultAdmin = false'],
   ['service-policies', 'say who dials and who hosts a service'],
 ]
+
+/** The identities that are connected, counted as the last step. */
+const ONLINE = ['identities', 'hasEdgeRouterConnection = true'] as const
 
 /** Every kind of the management API: its entities, each by fields and as JSON, created, changed and deleted. */
 export function View() {
@@ -86,7 +89,7 @@ export function View() {
             key={kind}
             kind={kind}
             schema={form.create}
-            given={givenIn(about.get('with'))}
+            given={membersOf(parsedJson(about.get('with') ?? '')?.value)}
             isJson={isJson}
             onDone={(made) => go('json', { kind, id: made })}
           />
@@ -116,8 +119,9 @@ function Tabs({ isJson }: { isJson: boolean }) {
 
 function Kinds({ forms }: { forms: Readonly<Record<string, KindForm>> | undefined }) {
   const apis = useApis()
+  const counted = [...STEPS.map(([kind, , filter = '']) => [kind, filter] as const), ONLINE]
   const counts = useAnswer(
-    (signal) => Promise.all([...STEPS.map(([kind]) => kind), ONLINE].map((of) => countOf(apis, of, signal))),
+    (signal) => Promise.all(counted.map(([kind, filter]) => countOf(apis, kind, filter, signal))),
     [apis],
     isOfAny(isOfKind(...STEPS.map(([kind]) => kind)), isOfLogins, isOfTraffic),
   )
@@ -189,17 +193,9 @@ function Step({ name, href, why, count, children }: StepProps) {
   )
 }
 
-/** The identities that are connected, in place of a kind. */
-const ONLINE = 'online'
-
-/** How many entities of a kind there are, the default administrator aside; undefined for a reader who may not know. */
-async function countOf(apis: Apis, kind: string, signal: AbortSignal): Promise<number | undefined> {
-  const filters: Readonly<Record<string, string>> = {
-    identities: 'isDefaultAdmin = false',
-    [ONLINE]: 'hasEdgeRouterConnection = true',
-  }
-  const query = { filter: filters[kind] ?? '', limit: 1 }
-  return readList(apis, kind === ONLINE ? 'identities' : kind, query, signal).then(
+/** How many entities of a kind there are, those that a filter leaves; undefined for a reader who may not know. */
+function countOf(apis: Apis, kind: string, filter: string, signal: AbortSignal): Promise<number | undefined> {
+  return readList(apis, kind, { filter, limit: 1 }, signal).then(
     ({ total }) => total,
     () => undefined,
   )
@@ -250,9 +246,4 @@ function Entity({ kind, id, form, answer }: EntityProps) {
       )}
     </>
   )
-}
-
-/** The members of a new entity that the address fills in. */
-function givenIn(text: string | null): Values {
-  return membersOf(parsedJson(text ?? '')?.value)
 }

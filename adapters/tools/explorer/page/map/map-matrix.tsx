@@ -68,15 +68,8 @@ export function MapMatrix({ map, chosen, onChoose }: MapProps) {
   )
 }
 
-interface CellProps {
-  readonly map: ShownMap
-  readonly link: MapLink | undefined
-  readonly from: MapGroup
-  readonly to: MapGroup
-}
-
 /** The share in percent of the pairs; of two entities, a mark that leads to the reason. */
-function Cell({ map, link, from, to }: CellProps) {
+function Cell({ map, link, from, to }: { map: ShownMap; link: MapLink | undefined; from: MapGroup; to: MapGroup }) {
   if (link === undefined) return <td />
   const share = shareOf(map, link)
   const shade = Math.max(1, Math.ceil(share * SHADES))

@@ -15,3 +15,20 @@ export function Card({ title, class: more = '', children }: Props) {
     </section>
   )
 }
+
+interface CountProps {
+  readonly label: string
+  /** The class of its tone, as `count-bad`; none for a plain number. */
+  readonly tone?: string
+  readonly children: ComponentChildren
+}
+
+/** A number with its label, in a list of terms. */
+export function Count({ label, tone = '', children }: CountProps) {
+  return (
+    <div class={`count ${tone}`}>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

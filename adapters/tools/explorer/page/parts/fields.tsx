@@ -2,7 +2,8 @@ import type { PartialInputHTMLAttributes } from 'preact'
 
 interface TextProps extends Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'label' | 'onChange'> {
   readonly label: string
-  readonly onChange: (value: string) => void
+  /** Absent where the form is read as a whole. */
+  readonly onChange?: (value: string) => void
 }
 
 /** A field for a text, below its label. */
@@ -12,7 +13,7 @@ export function TextInput({ label, onChange, ...input }: TextProps) {
   return (
     <label>
       {label}
-      <input {...attributes} onInput={({ currentTarget }) => onChange(currentTarget.value)} />
+      <input {...attributes} onInput={({ currentTarget }) => onChange?.(currentTarget.value)} />
     </label>
   )
 }

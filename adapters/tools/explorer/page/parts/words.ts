@@ -50,12 +50,19 @@ export function countedName(kind: string, count: number): string {
 }
 
 /** The kinds that role lists select, by the members that hold the lists. */
-export const SELECTED_BY: Readonly<Record<string, string>> = {
+export const SELECTED_BY = {
   identityRoles: 'identities',
   serviceRoles: 'services',
   edgeRouterRoles: 'edge-routers',
   postureCheckRoles: 'posture-checks',
-}
+} as const
+
+/** The role lists of each kind of policy. */
+export const ROLE_LISTS = {
+  'service-policies': ['identityRoles', 'serviceRoles', 'postureCheckRoles'],
+  'edge-router-policies': ['identityRoles', 'edgeRouterRoles'],
+  'service-edge-router-policies': ['serviceRoles', 'edgeRouterRoles'],
+} as const
 
 const NUMBER = new Intl.NumberFormat()
 

@@ -38,13 +38,8 @@ function Requests() {
   )
 }
 
-interface Props {
-  readonly request: AccessRequest
-  readonly onDone: () => void
-}
-
 /** One request with its decision: the access that was asked for, or a refusal, each with a note. */
-function OpenRequest({ request, onDone }: Props) {
+function OpenRequest({ request, onDone }: { request: AccessRequest; onDone: () => void }) {
   const { portcullis } = useApis()
   const { id, identity, identityId, type, service, serviceFound, durationMs, reason, createdAt } = request
   const [note, setNote] = useState('')

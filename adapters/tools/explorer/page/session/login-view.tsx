@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../../../../src/client/index.ts'
 import { apisThrough } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
+import { TextInput } from '../parts/fields.tsx'
 import { isBackFromProvider, leaveForProvider, returnFromProvider } from './openid.ts'
 import { apisBy, farewell, openSession } from './session.ts'
 
@@ -66,14 +67,8 @@ function PasswordForm({ isBusy, onForm }: { isBusy: boolean; onForm: (form: Form
   }
   return (
     <form onSubmit={onSubmit}>
-      <label>
-        Username
-        <input name="username" autocomplete="username" required autofocus spellcheck={false} />
-      </label>
-      <label>
-        Password
-        <input name="password" type="password" autocomplete="current-password" required />
-      </label>
+      <TextInput label="Username" name="username" autocomplete="username" required autofocus spellcheck={false} />
+      <TextInput label="Password" name="password" type="password" autocomplete="current-password" required />
       <button type="submit" class="primary wide" disabled={isBusy}>
         {isBusy ? 'Logging in…' : 'Log in'}
       </button>

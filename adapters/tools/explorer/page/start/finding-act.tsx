@@ -17,14 +17,8 @@ interface Act {
   readonly run?: (apis: Apis) => Promise<unknown>
 }
 
-interface Props {
-  readonly finding: FindingKind
-  readonly entity: Entity
-  readonly onDone: () => void
-}
-
 /** The act against a finding, for one entity; nothing for a user who may not do it. */
-export function FindingAct({ finding, entity, onDone }: Props) {
+export function FindingAct({ finding, entity, onDone }: { finding: FindingKind; entity: Entity; onDone: () => void }) {
   const apis = useApis()
   const { label = '', href, question, run } = actOf(finding, entity) ?? {}
   if (href !== undefined) {

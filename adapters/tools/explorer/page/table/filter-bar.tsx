@@ -6,18 +6,12 @@ import { useApis } from '../session/session.ts'
 import { type FilterKeys, problemOf, type Term, termsIn, textOf } from './filter-terms.ts'
 import { showTerms } from './table-place.ts'
 
-interface Props {
-  readonly kind: string
-  readonly filters: FilterKeys
-  readonly terms: readonly Term[]
-}
-
 interface FilterOption extends Option {
   readonly term: Term
 }
 
 /** The conditions of a table: typed, or picked from what the kind has; each a chip that can be taken away. */
-export function FilterBar({ kind, filters, terms }: Props) {
+export function FilterBar({ kind, filters, terms }: { kind: string; filters: FilterKeys; terms: readonly Term[] }) {
   const apis = useApis()
   // A text that begins a condition stands in the field, to be gone on with.
   const id = useId()

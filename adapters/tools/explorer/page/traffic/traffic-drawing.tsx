@@ -133,13 +133,7 @@ function FlowLines({ flow: { identity, service, routers }, at, share, isLit }: F
   )
 }
 
-interface BoxProps {
-  readonly box: Box
-  readonly isDim: boolean
-  readonly onHover: (isOver: boolean) => void
-}
-
-function TrafficBox({ box, isDim, onHover }: BoxProps) {
+function TrafficBox({ box, isDim, onHover }: { box: Box; isDim: boolean; onHover: (isOver: boolean) => void }) {
   const { kind, side, id, name, note, isOffline, y } = box
   const whole = visibleLine(name)
   const most = TITLE_LENGTH - Math.max(0, note.length - MOST_DIGITS)

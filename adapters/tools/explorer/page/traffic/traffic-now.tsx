@@ -1,4 +1,4 @@
-import { Card } from '../parts/card.tsx'
+import { Card, Count } from '../parts/card.tsx'
 import { EntityLink, Joined } from '../parts/entity-link.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { PlainTable } from '../parts/plain-table.tsx'
@@ -53,27 +53,15 @@ export function routersTone({ routers, routersOnline }: Pick<Traffic['counts'], 
 function Numbers({ traffic: { counts } }: { traffic: Traffic }) {
   return (
     <dl class="counts now" aria-label="Now">
-      <div class={`count ${routersTone(counts)}`}>
-        <dt>routers online</dt>
-        <dd>
-          {numberText(counts.routersOnline)} of {numberText(counts.routers)}
-        </dd>
-      </div>
-      <div class="count">
-        <dt>links</dt>
-        <dd>{numberText(counts.links)}</dd>
-      </div>
-      <div class="count">
-        <dt>circuits</dt>
-        <dd>{numberText(counts.circuits)}</dd>
-      </div>
-      <div class="count">
-        <dt>traffic</dt>
-        <dd>
-          {rateText(counts.bytesPerSecond)}
-          {counts.history.some((bytes) => bytes > 0) && <Spark values={counts.history} label={HISTORY} />}
-        </dd>
-      </div>
+      <Count label="routers online" tone={routersTone(counts)}>
+        {numberText(counts.routersOnline)} of {numberText(counts.routers)}
+      </Count>
+      <Count label="links">{numberText(counts.links)}</Count>
+      <Count label="circuits">{numberText(counts.circuits)}</Count>
+      <Count label="traffic">
+        {rateText(counts.bytesPerSecond)}
+        {counts.history.some((bytes) => bytes > 0) && <Spark values={counts.history} label={HISTORY} />}
+      </Count>
     </dl>
   )
 }

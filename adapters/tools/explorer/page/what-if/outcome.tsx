@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { hrefOf, place } from '../navigation/place.ts'
 import { announce } from '../parts/action.tsx'
-import { Card } from '../parts/card.tsx'
+import { Card, Count } from '../parts/card.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Names } from '../parts/entity-link.tsx'
 import { distinct, type Pair } from '../parts/fold.ts'
@@ -81,10 +81,10 @@ export function Outcome({ changes }: { changes: readonly Change[] }) {
       {counts && (page || earlier.length > 0) && !answer.problem && (
         <>
           <dl class="counts">
-            <Count label="gain Dial" count={counts.dial.gained} tone={works ? 'good' : 'warn'} sign="+" />
-            <Count label="lose Dial" count={counts.dial.lost} tone="bad" sign="−" />
-            <Count label="gain Bind" count={counts.bind.gained} tone={works ? 'good' : 'warn'} sign="+" />
-            <Count label="lose Bind" count={counts.bind.lost} tone="bad" sign="−" />
+            <Difference label="gain Dial" count={counts.dial.gained} tone={works ? 'good' : 'warn'} sign="+" />
+            <Difference label="lose Dial" count={counts.dial.lost} tone="bad" sign="−" />
+            <Difference label="gain Bind" count={counts.bind.gained} tone={works ? 'good' : 'warn'} sign="+" />
+            <Difference label="lose Bind" count={counts.bind.lost} tone="bad" sign="−" />
           </dl>
           <p class="muted">{summaryOf(pairs, counts)}</p>
           <Pairs pairs={pairs} />
@@ -133,12 +133,11 @@ function summaryOf(pairs: readonly Pair[], { dial, bind }: Counts): string {
   return `${start}${works && `; of what is gained ${works}`}.`
 }
 
-function Count({ label, count, tone, sign }: { label: string; count: number; tone: string; sign: string }) {
+function Difference({ label, count, tone, sign }: { label: string; count: number; tone: string; sign: string }) {
   return (
-    <div class={`count ${count === 0 ? '' : `count-${tone}`}`}>
-      <dt>{label}</dt>
-      <dd>{count === 0 ? '0' : `${sign}${numberText(count)}`}</dd>
-    </div>
+    <Count label={label} tone={count === 0 ? '' : `count-${tone}`}>
+      {count === 0 ? '0' : `${sign}${numberText(count)}`}
+    </Count>
   )
 }
 

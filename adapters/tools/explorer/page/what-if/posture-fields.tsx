@@ -2,19 +2,8 @@ import type { Question } from '../api/apis.ts'
 import { Choice, TextInput, Toggle } from '../parts/fields.tsx'
 import { instantOf, zoneText } from '../parts/words.ts'
 
-/** The assumed report of an endpoint; empty texts for parts that it did not report. */
-export interface Facts {
-  readonly domain: string
-  readonly osType: string
-  readonly osVersion: string
-  readonly macAddresses: string
-  readonly process: string
-  readonly isMfaPassed: boolean
-  /** As a field for local time has it. */
-  readonly at: string
-}
-
-export const NO_FACTS: Facts = {
+/** The assumed report of an endpoint; empty texts for parts that it did not report, and the instant as a field for local time has it. */
+export const NO_FACTS = {
   domain: '',
   osType: '',
   osVersion: '',
@@ -23,6 +12,8 @@ export const NO_FACTS: Facts = {
   isMfaPassed: false,
   at: '',
 }
+
+export type Facts = Readonly<typeof NO_FACTS>
 
 const OS_TYPES = ['Windows', 'WindowsServer', 'macOS', 'Linux', 'iOS', 'Android']
 
