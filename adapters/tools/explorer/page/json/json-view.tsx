@@ -185,7 +185,7 @@ function Step({ name, href, why, count, children }: StepProps) {
         {count === 0 ? (
           <span class="muted">none yet</span>
         ) : (
-          <span class="is-done">{count && `✓ ${numberText(count)}`}</span>
+          <span class="gain">{count && `✓ ${numberText(count)}`}</span>
         )}
         {children}
       </div>

@@ -29,7 +29,7 @@ export function LiveView() {
     <section class="live">
       <div class="bar">
         <h1>Live</h1>
-        <span class={`live-state ${live.isOpen ? 'is-open' : ''}`} role="status">
+        <span class={live.isOpen ? 'live-state' : 'live-state doubt'} role="status">
           <span class={`dot ${live.isOpen ? 'dot-online' : ''}`} />
           {stateText(live)}
         </span>

@@ -86,8 +86,11 @@ function FindingCards({ findings, onDone }: { findings: Findings; onDone: () => 
         </p>
       )}
       {(hasRouters || hasServices) && others.length > 0 && (
-        <p class="muted all-well">
-          <span aria-hidden="true">✓</span> All well: {others.map(({ finding: one }) => WORDS[one].absent).join(', ')}.
+        <p class="muted">
+          <span class="gain" aria-hidden="true">
+            ✓
+          </span>{' '}
+          All well: {others.map(({ finding: one }) => WORDS[one].absent).join(', ')}.
         </p>
       )}
     </>

@@ -38,7 +38,7 @@ export function PathDrawing({ explanation }: { explanation: Explanation }) {
   )
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
-    <figure class="path card" tabIndex={0} aria-label="The way from the identity to the service">
+    <figure class="path card scrolls" tabIndex={0} aria-label="The way from the identity to the service">
       {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links */}
       <svg viewBox={`-2 0 ${WIDTH + 4} ${height}`} role="group" aria-label={spoken(nodes)}>
         {columns.map(({ name }, number) => (
@@ -107,6 +107,7 @@ function spoken(nodes: readonly PathNode[]): string {
     .join('; ')
 }
 
+const TONES = { passed: 'gain', refused: 'loss', 'not-reached': '' } as const
 const MARKS: Readonly<Record<StepState, string>> = { passed: '✓', refused: '✕', 'not-reached': '·' }
 
 /** The way from the identity to the service from above to below, for windows that are too narrow to draw it. */
@@ -123,8 +124,8 @@ function PathList({ nodes }: { nodes: readonly PathNode[] }) {
               <span class="muted">{name}</span>
               <ul>
                 {stops.map(({ key, title, note, state, href }) => (
-                  <li key={key} class={`way-stop way-stop-${state}`}>
-                    <span class="way-mark" role="img" aria-label={STATE_WORDS[state]}>
+                  <li key={key} class="way-stop">
+                    <span class={TONES[state]} role="img" aria-label={STATE_WORDS[state]}>
                       {MARKS[state]}
                     </span>
                     <span>

@@ -46,11 +46,13 @@ export function Suggestions({ explanation }: { explanation: Explanation }) {
             const act = actOf(suggestion, explanation)
             return (
               <li key={suggestion.text}>
-                {obstacles.length > 1 && <span class="step">{place === 0 ? `${numberText(number + 1)}.` : 'or'}</span>}
+                {obstacles.length > 1 && (
+                  <span class="step muted">{place === 0 ? `${numberText(number + 1)}.` : 'or'}</span>
+                )}
                 <span>
                   <LinkedText text={suggestion.text} entities={namedIn(explanation)} />{' '}
                   {act && <a href={act.href}>{act.label}</a>}{' '}
-                  {gain !== undefined && <span class={gain > 1 ? 'reach reach-wide' : 'reach'}>{gainText(gain)}</span>}
+                  {gain !== undefined && <span class={gain > 1 ? 'kind doubt' : 'kind'}>{gainText(gain)}</span>}
                 </span>
               </li>
             )
