@@ -193,7 +193,7 @@ function Step({ name, href, why, count, children }: StepProps) {
   )
 }
 
-/** How many entities of a kind there are, those that a filter leaves; undefined for a reader who may not know. */
+/** How many entities of a kind fulfil a filter; undefined for a reader who may not know. */
 function countOf(apis: Apis, kind: string, filter: string, signal: AbortSignal): Promise<number | undefined> {
   return readList(apis, kind, { filter, limit: 1 }, signal).then(
     ({ total }) => total,

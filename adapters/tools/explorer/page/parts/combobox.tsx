@@ -12,7 +12,7 @@ export interface Option {
   readonly name: string
   /** The words beside the name; those of the kind unless given. */
   readonly words?: string | undefined
-  /** What is counted together with it; its kind unless given. */
+  /** The options of a group are counted together; the group is its kind unless given. */
   readonly group?: string
 }
 
