@@ -27,11 +27,17 @@ export function subscribeFeed(
   const wanted: EventTypes = new Map(request.subscriptions.map(({ type, options }) => [type, options ?? {}]))
   const problem = events.problemOf(wanted)
   if (problem !== undefined) return { problem }
-  let cancel: () => void = () => undefined
+  let isOver = false
+  let end: () => void = () => undefined
   const begin = () => {
-    cancel = events.subscribe(wanted, (event) => tell(event.namespace, JSON.stringify(event)))
+    // The channel may have closed before its answer was sent.
+    if (!isOver) end = events.subscribe(wanted, (event) => tell(event.namespace, JSON.stringify(event)))
   }
-  return { begin, cancel: () => cancel() }
+  const cancel = () => {
+    isOver = true
+    end()
+  }
+  return { begin, cancel }
 }
 
 function readRequest(body: string): z.output<typeof Request> | undefined {

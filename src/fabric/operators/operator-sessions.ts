@@ -17,6 +17,8 @@ export const OPERATING = { entity: 'ops', action: 'all' } as const
 const MOST_OF_ONE = 8
 /** Sessions of all identities: a further one ends the oldest. */
 const MOST = 64
+/** Streams of events and traces of one session: a further one ends the oldest. Every event is written anew for each of them. */
+const MOST_STREAMS = 8
 /** Milliseconds between checks of the rights of connected operators. */
 const LOOK_MS = 1000
 
@@ -79,7 +81,8 @@ class ConnectedOperator implements OperatorSession {
   readonly #onOver: () => void
   #call: Call
   #isOver = false
-  #unsubscribe: () => void = () => undefined
+  /** The functions that end its streams, the oldest first. */
+  readonly #streams: (() => void)[] = []
 
   constructor(parts: OperatorParts, call: Call, channel: OperatorChannel, onOver: () => void) {
     this.#parts = parts
@@ -110,7 +113,7 @@ class ConnectedOperator implements OperatorSession {
   closed(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#unsubscribe()
+    for (const end of this.#streams) end()
     this.#onOver()
   }
 
@@ -145,7 +148,7 @@ class ConnectedOperator implements OperatorSession {
           this.#tell({ type: 'event', kind, text }),
         )
         if ('problem' in subscribed) return { reply: { type: 'result', success: false, message: subscribed.problem } }
-        this.#atEnd(subscribed.cancel)
+        this.#keepStream(subscribed.cancel)
         return { reply: { type: 'result', success: true, message: 'success' }, begin: subscribed.begin }
       }
       case 'validate': {
@@ -165,7 +168,7 @@ class ConnectedOperator implements OperatorSession {
         const { only } = message
         const isWanted = (contentType: number) =>
           only === undefined || only.contentTypes.includes(contentType) === only.isIncluding
-        this.#atEnd(tracing.subscribe((trace) => isWanted(trace.contentType) && this.#tell(trace)))
+        this.#keepStream(tracing.subscribe((trace) => isWanted(trace.contentType) && this.#tell(trace)))
         return undefined
       }
       case 'unsupported':
@@ -175,12 +178,9 @@ class ConnectedOperator implements OperatorSession {
     }
   }
 
-  #atEnd(cancel: () => void): void {
-    const before = this.#unsubscribe
-    this.#unsubscribe = () => {
-      before()
-      cancel()
-    }
+  #keepStream(end: () => void): void {
+    this.#streams.push(end)
+    if (this.#streams.length > MOST_STREAMS) this.#streams.shift()?.()
   }
 
   #tell(message: ToOperator): void {

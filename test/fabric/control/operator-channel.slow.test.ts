@@ -216,6 +216,19 @@ it('of one identity the oldest of too many channels ends', async () => {
   expect(others.every(({ socket }) => !socket.closed)).toBe(true)
 })
 
+it('of one channel the oldest of too many streams ends, so that an event is written a few times at most', async () => {
+  const { call, dial } = await servedWorld()
+  const client = await dial()
+  for (const type of ['apiSession', ...Array.from({ length: 40 }, () => 'entityChange')]) {
+    await client.ask(OPERATOR_CONTENT.streamEvents, subscribe(type))
+  }
+  await call('POST', '/services', { name: 'web', encryptionRequired: true })
+  await client.ask(OPERATOR_CONTENT.inspect)
+  const told = client.received.filter(({ contentType }) => contentType === OPERATOR_CONTENT.event)
+  const created = told.filter(({ body }) => Buffer.concat(body).toString().includes('"entityType":"services"'))
+  expect(created).toHaveLength(8)
+})
+
 it('a flood of requests is slowed down, and what a client does not read is bounded', async () => {
   const { controller, dial } = await servedWorld()
   const client = await dial()
