@@ -7,19 +7,80 @@ const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
 const P256 = 'P-256'
 const CURVE = 'prime256v1'
 
-let pending = 0
-let tail: Promise<unknown> = Promise.resolve()
+/** A question to WebCrypto that waits for those before it. */
+interface Question {
+  readonly work: () => Promise<unknown>
+  readonly settle: (answer: Promise<unknown>) => void
+}
+
+const questions: Question[] = []
+let isAnswering = false
+let answering: Promise<void> = Promise.resolve()
 let choices: Choices | undefined
 const secrets = new WeakMap<object, bigint>()
 
 /** Whether WebCrypto works on something. */
 export function isCryptoBusy(): boolean {
-  return pending > 0
+  return isAnswering
 }
 
 /** Resolves when WebCrypto works on nothing. */
 export async function cryptoIdle(): Promise<void> {
-  while (pending > 0) await tail
+  await answering
+}
+
+/** The event loop of the host: whatever goes on without a thread is done in it. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/**
+ * Answers one question after the other, each in a turn of its own: whatever follows from an answer has followed before the next one. So
+ * answers come in the same order, whether they are computed or known already.
+ */
+async function answerAll(): Promise<void> {
+  isAnswering = true
+  for (let next = questions.shift(); next !== undefined; next = questions.shift()) {
+    const answer = next.work()
+    await answer.catch(() => undefined)
+    await turn()
+    next.settle(answer)
+    // What follows from it comes before the next answer.
+    await turn()
+  }
+  isAnswering = false
+}
+
+/** Answers that are kept of a function, until they are many. */
+const MOST_KNOWN = 3000
+
+/** What a function without chance answered: most of the networks of a process ask the same. */
+class KnownAnswers {
+  readonly #known = new Map<string, Promise<unknown>>()
+
+  of(given: readonly unknown[], answer: () => Promise<unknown>): Promise<unknown> {
+    const question = textOf(given)
+    const known = this.#known.get(question) ?? answer()
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+    this.#known.set(question, known)
+    return known
+  }
+}
+
+const numbers = new WeakMap<object, number>()
+let count = 0
+
+/** A text for each question: of bytes their values, and of keys a number. */
+function textOf(given: unknown): string {
+  if (typeof given !== 'object' || given === null) return JSON.stringify(given) ?? ''
+  if (given instanceof ArrayBuffer) return Buffer.from(given).toString('latin1')
+  if (ArrayBuffer.isView(given)) return Buffer.from(given.buffer, given.byteOffset, given.byteLength).toString('latin1')
+  if (given instanceof CryptoKey) {
+    const known = numbers.get(given) ?? ++count
+    numbers.set(given, known)
+    return `key ${known}`
+  }
+  return `{${Object.entries(given)
+    .map(([name, value]) => `${name.length}${name}:${textOf(value).length}:${textOf(value)}`)
+    .join()}}`
 }
 
 /** Keys and random values follow from these choices from now on. */
@@ -45,35 +106,35 @@ export function makeCryptoRepeatable(): void {
     sign: subtle.sign.bind(subtle),
   }
   const replace = (name: string, work: (...given: unknown[]) => Promise<unknown>) => {
-    const inOrder = (...given: unknown[]) => {
-      pending += 1
-      const answer = tail.then(() => work(...given)).finally(() => (pending -= 1))
-      tail = answer.catch(() => undefined)
-      return answer
-    }
+    const inOrder = (...given: unknown[]) =>
+      new Promise<unknown>((settle) => {
+        questions.push({ work: () => work(...given), settle })
+        if (!isAnswering) answering = answerAll()
+      })
     Object.defineProperty(subtle, name, { value: inOrder, configurable: true })
   }
-  for (const name of [
-    'digest',
-    'verify',
-    'encrypt',
-    'decrypt',
-    'deriveBits',
-    'deriveKey',
-    'wrapKey',
-    'unwrapKey',
-    'exportKey',
-  ]) {
+  for (const name of ['encrypt', 'decrypt', 'deriveKey', 'wrapKey', 'unwrapKey', 'exportKey']) {
     const method: unknown = Reflect.get(subtle, name)
     if (typeof method === 'function') replace(name, async (...given) => Reflect.apply(method, subtle, given))
   }
-  replace('importKey', async (...given) => {
+  for (const name of ['digest', 'verify', 'deriveBits']) {
+    const method: unknown = Reflect.get(subtle, name)
+    if (typeof method !== 'function') continue
+    const known = new KnownAnswers()
+    replace(name, async (...given) => {
+      const answer = await known.of(given, async () => Reflect.apply(method, subtle, given))
+      return answer instanceof ArrayBuffer ? answer.slice() : answer
+    })
+  }
+  const imported = new KnownAnswers()
+  const importKey = async (...given: unknown[]) => {
     const key: webcrypto.CryptoKey = await Reflect.apply(real.importKey, subtle, given)
     await remember(key, async () =>
       Reflect.apply(real.importKey, subtle, [given[0], given[1], given[2], true, given[4]]),
     )
     return key
-  })
+  }
+  replace('importKey', (...given) => imported.of(given, () => importKey(...given)))
   const remember = async (key: webcrypto.CryptoKey, extractable: () => Promise<webcrypto.CryptoKey>) => {
     if (key.type !== 'private' || key.algorithm.name !== 'ECDSA' || Reflect.get(key.algorithm, 'namedCurve') !== P256)
       return
@@ -116,7 +177,9 @@ export function makeCryptoRepeatable(): void {
     const isRaw = Object(given).dsaEncoding === 'ieee-p1363'
     const isP256 = key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === CURVE
     if (!isRaw || !isP256 || hash !== 'sha256') return Reflect.apply(realSign, nodeCrypto, [hash, data, given])
-    return signed(toNumber(Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url')), data)
+    const secret = secrets.get(key) ?? toNumber(Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url'))
+    secrets.set(key, secret)
+    return signed(secret, data)
   }
   Object.assign(nodeCrypto, { sign: nativeSign })
   const fill = (bytes: Uint8Array) => {

@@ -1,19 +1,17 @@
 import type { Cancel, Runtime } from '../../src/testing.ts'
 import type { Choices } from './choices.ts'
-import { cryptoIdle, isCryptoBusy } from './repeatable-crypto.ts'
+import { cryptoIdle, isCryptoBusy, turn } from './repeatable-crypto.ts'
 
 /** The first instant of every run, epoch ms. */
 export const BEGINNING = Date.UTC(2026, 0, 1)
 
-/** The event loop of the host, which a run leaves to nobody else. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-/** Turns that bring nothing new until everything is taken for done: a stream of Node hands on in a later one. */
-const QUIET_TURNS = 2
+/** What the work of a timer answers that has nothing to follow from it. */
+export const NOTHING_FOLLOWS = Symbol('nothing follows')
 
 interface Event {
   readonly at: number
   readonly number: number
-  readonly work: () => void
+  readonly work: () => unknown
   isCancelled: boolean
 }
 
@@ -31,9 +29,10 @@ export class SimulatedTime {
     return this.#events.length - this.#cancelled + this.#later.length
   }
 
-  after(ms: number, work: () => void): Cancel {
+  after(ms: number, work: () => unknown): Cancel {
     this.#number += 1
-    const event: Event = { at: this.now + Math.max(0, ms), number: this.#number, work, isCancelled: false }
+    // As clocks of hosts: instants are whole milliseconds.
+    const event: Event = { at: this.now + Math.max(0, Math.ceil(ms)), number: this.#number, work, isCancelled: false }
     this.#push(event)
     return () => {
       if (event.isCancelled) return
@@ -67,17 +66,12 @@ export class SimulatedTime {
 
   /** Does everything that goes on without time passing. */
   async settle(): Promise<void> {
-    for (let quiet = 0; quiet < QUIET_TURNS; ) {
+    for (;;) {
       await turn()
-      if (isCryptoBusy()) {
-        await cryptoIdle()
-        quiet = 0
-        continue
-      }
-      const work = this.#later.shift()
-      if (work === undefined) quiet += 1
+      if (isCryptoBusy()) await cryptoIdle()
       else {
-        quiet = 0
+        const work = this.#later.shift()
+        if (work === undefined) return
         work()
       }
     }
@@ -112,8 +106,7 @@ export class SimulatedTime {
     // It is over: there is nothing to cancel any more.
     event.isCancelled = true
     this.now = Math.max(this.now, event.at)
-    event.work()
-    await this.settle()
+    if (event.work() !== NOTHING_FOLLOWS) await this.settle()
   }
 
   #next(): Event | undefined {

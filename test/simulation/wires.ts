@@ -3,7 +3,7 @@ import type { Channel } from '../../adapters/network/channel/channel.ts'
 import type { Frame } from '../../adapters/network/channel/frame.ts'
 import type { Choices } from './choices.ts'
 import type { ByteCuts } from './cut-bytes.ts'
-import type { SimulatedTime } from './simulated-time.ts'
+import { NOTHING_FOLLOWS, type SimulatedTime } from './simulated-time.ts'
 
 /** Milliseconds that a message takes at least, and by how much longer it may take. */
 const LEAST_MS = 1
@@ -145,13 +145,14 @@ export class Wires {
       const at = Math.max(due[side] ?? 0, this.#time.now + LEAST_MS + this.#choices.below(SPREAD_MS) + wire.slowMs)
       due[side] = at
       const arrive = () => {
-        if (!isOpen) return
+        if (!isOpen) return NOTHING_FOLLOWS
         // A silent way keeps everything until it speaks again.
         if (wire.silent.has(side)) this.#time.after(50, arrive)
         else if (queues[side]?.[0] === entry) {
           queues[side]?.shift()
-          entry.deliver()
+          return entry.deliver()
         } else this.#time.after(1, arrive)
+        return NOTHING_FOLLOWS
       }
       this.#time.after(at - this.#time.now, arrive)
     }

@@ -110,7 +110,7 @@ function readTransaction(shared: Shared, state: State, lifetime: Lifetime): Read
     collection<T extends StoredRecord>(kind: RecordKind<T>): ReadCollection<T> {
       lifetime.assertOpen()
       const table = state.table(kind)
-      return readCollection<T>(shared, lifetime, () => table)
+      return readCollection<T>(shared, lifetime, { current: () => table, still: () => table })
     },
     async changesSince(revision, line) {
       lifetime.assertOpen()
@@ -119,30 +119,35 @@ function readTransaction(shared: Shared, state: State, lifetime: Lifetime): Read
   }
 }
 
+/** The records of one kind that a transaction reads: as they are at present, and held still for a scan. */
+interface ReadTable {
+  current(): Table
+  still(): Table
+}
+
 /** Reads of one kind of record. Each read sees the table as it is at the time. */
 function readCollection<T extends StoredRecord>(
   { turns }: Shared,
   lifetime: Lifetime,
-  table: () => Table,
+  table: ReadTable,
 ): ReadCollection<T> {
   return {
     async get(id) {
       lifetime.assertOpen()
-      return ofKind<T | undefined>(table().records.get(id))
+      return ofKind<T | undefined>(table.current().records.get(id))
     },
     async find(query = {}) {
       lifetime.assertOpen()
-      // Held still, because the write may go on changing the table while a long scan is under way.
-      const { items, totalCount } = await find(table().clone(), query, turns)
+      const { items, totalCount } = await find(table.still(), query, turns)
       return { items: ofKind<readonly T[]>(items), totalCount }
     },
     async findIds(query = {}) {
       lifetime.assertOpen()
-      return (await find(table().clone(), query, turns)).items.map(({ id }) => id)
+      return (await find(table.still(), query, turns)).items.map(({ id }) => id)
     },
     async *scan() {
       lifetime.assertOpen()
-      for await (const items of scan(table().clone(), turns)) {
+      for await (const items of scan(table.still(), turns)) {
         yield { items: ofKind<readonly T[]>(items) }
         lifetime.assertOpen()
       }
@@ -173,7 +178,11 @@ function writeCollection<T extends StoredRecord>(
   lifetime: Lifetime,
 ): Collection<T> {
   return {
-    ...readCollection<T>(shared, lifetime, () => draft.table(kind)),
+    // A write may go on changing the table while a long scan is under way.
+    ...readCollection<T>(shared, lifetime, {
+      current: () => draft.table(kind),
+      still: () => draft.table(kind).clone(),
+    }),
     async insert(record) {
       lifetime.assertOpen()
       draft.editableTable(kind).insert(freezeRecord(record))

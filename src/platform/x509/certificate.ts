@@ -110,17 +110,20 @@ const REMEMBERED = new WeakMap<Library, BoundedMap<string, Certificate>>()
  * certificate.
  */
 export function readCertificates(library: Library, pem: string): [Certificate, ...Certificate[]] {
-  const remembered = REMEMBERED.get(library) ?? new BoundedMap(MAX_REMEMBERED)
-  REMEMBERED.set(library, remembered)
   const [first, ...rest] = readPemBlocks(pem)
     .filter(({ label }) => label === 'CERTIFICATE')
-    .map(({ der }) => {
-      const certificate = readCertificate(library, der, remembered)
-      remembered.set(bytesText(der), certificate)
-      return certificate
-    })
+    .map(({ der }) => readRemembered(library, der))
   if (first === undefined) throw new Error('no certificate found')
   return [first, ...rest]
+}
+
+/** Reads a certificate of the host or the store, which is likely to be read again. Throws as {@link readCertificate} does. */
+export function readRemembered(library: Library, der: Uint8Array<ArrayBuffer>): Certificate {
+  const remembered = REMEMBERED.get(library) ?? new BoundedMap(MAX_REMEMBERED)
+  REMEMBERED.set(library, remembered)
+  const certificate = readCertificate(library, der, remembered)
+  remembered.set(bytesText(der), certificate)
+  return certificate
 }
 
 /** The texts of a certificate that name its holder. */

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../base/collections.ts'
 import type { CertificateFacts, CertificateProblem, ThirdParty, ThirdPartyVerdict } from '../../ports/pki.ts'
 import type { Library } from './asn1-structures.ts'
-import { type Certificate, certificateFacts, fingerprintOf, readCertificate } from './certificate.ts'
+import { type Certificate, certificateFacts, fingerprintOf, readRemembered } from './certificate.ts'
 import { isIssuedBy, leadsToRoot } from './chain.ts'
 import { readPemBlocks } from './pem.ts'
 
@@ -73,7 +73,7 @@ function pemBlocks(pem: string) {
 
 function readBlocks(library: Library, pem: string): readonly Certificate[] | undefined {
   try {
-    return readPemBlocks(pem).map(({ der }) => readCertificate(library, der))
+    return readPemBlocks(pem).map(({ der }) => readRemembered(library, der))
   } catch {
     return undefined
   }
