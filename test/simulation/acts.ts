@@ -1,3 +1,4 @@
+import type { Identity } from 'portcullis/sdk'
 import { change, type Request } from './changes.ts'
 import type { Choices } from './choices.ts'
 import { judged, routerDials, routerHosts } from './rights-held.ts'
@@ -9,6 +10,8 @@ export type Act = (world: World, choices: Choices) => void
 
 /** A device reached a host at the router of another process. */
 export const OVER_A_LINK = 'stream over a link'
+/** A device reached a host by a router of a program of its own. */
+export const AT_OWN_ROUTER = 'stream at the own router'
 
 /** One act of the network's people and programs. */
 export const ACTS: Readonly<Record<string, { readonly weight: number; readonly act: Act }>> = {
@@ -202,26 +205,9 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
       const process = choices.pick(world.runningProcesses.filter(({ servesDevices }) => servesDevices))
       if (process === undefined) return
       const laptop = world.devices.get('laptop') ?? ''
-      const identity = process.identity('laptop', laptop)
-      const asked = identity.dial(SERVICE, { timeoutMs: 5000 }).then((connection) => {
-        const stream = {
-          ...{ client: 'laptop', process: process.name, sent: '', received: '', isOver: false },
-          write: (text: string) => {
-            stream.sent += text
-            connection.write(text)
-          },
-          end: () => connection.destroy(),
-        }
-        connection.on('data', (bytes: Uint8Array) => {
-          stream.received += Buffer.from(bytes).toString()
-        })
-        connection.on('error', () => undefined)
-        connection.once('close', () => {
-          stream.isOver = true
-        })
-        world.streams.push(stream)
+      const asked = dialed(world, process.identity('laptop', laptop), process.name).then((answer) => {
         if (world.manner.hasOwnLinks && process.name !== HOSTING) world.did(OVER_A_LINK)
-        return 'connected'
+        return answer
       })
       const by = { identity: laptop, right: 'Dial', what: 'laptop' } as const
       // The device is gone with its process.
@@ -236,7 +222,9 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
     weight: 10,
     act: (world, choices) => {
       const stream = choices.pick(
-        world.streams.filter(({ isOver, process }) => !isOver && world.processNamed(process)?.isRunning),
+        world.streams.filter(
+          ({ isOver, at }) => !isOver && (at === world.running?.name || world.processNamed(at)?.isRunning),
+        ),
       )
       stream?.write(choices.uuid().repeat(1 + choices.below(50)))
     },
@@ -245,6 +233,50 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
     weight: 2,
     act: (world, choices) => choices.pick(world.streams.filter(({ isOver }) => !isOver))?.end(),
   },
+}
+
+/** The acts of networks with links between own routers, and a router of a program of its own. */
+export const RUNNING_ROUTER_ACTS: typeof ACTS = {
+  'device dials at the own router': {
+    weight: 8,
+    act: (world) => {
+      const { running, devices } = world
+      if (running === undefined) return
+      const laptop = devices.get('laptop') ?? ''
+      const identity = running.identity(laptop, () => world.runningProcesses)
+      const asked = dialed(world, identity, running.name).then((answer) => {
+        world.did(AT_OWN_ROUTER)
+        return answer
+      })
+      const by = { identity: laptop, right: 'Dial', what: 'the device at the own router' } as const
+      world.work(
+        'a device dials at the own router',
+        judged(world, by, asked, () => true),
+      )
+    },
+  },
+}
+
+/** A device dials the service; its stream is one of the network. */
+async function dialed(world: World, identity: Identity, at: string): Promise<string> {
+  const connection = await identity.dial(SERVICE, { timeoutMs: 5000 })
+  const stream = {
+    ...{ client: 'laptop', at, sent: '', received: '', isOver: false },
+    write: (text: string) => {
+      stream.sent += text
+      connection.write(text)
+    },
+    end: () => connection.destroy(),
+  }
+  connection.on('data', (bytes: Uint8Array) => {
+    stream.received += Buffer.from(bytes).toString()
+  })
+  connection.on('error', () => undefined)
+  connection.once('close', () => {
+    stream.isOver = true
+  })
+  world.streams.push(stream)
+  return 'connected'
 }
 
 /** The process at which the host is, where there is one. */

@@ -35,6 +35,8 @@ export interface Manner {
   readonly routersLearn: boolean
   /** The own routers of processes are linked, and devices reach a host at the router of another process. */
   readonly hasOwnLinks: boolean
+  /** An edge router of a program of its own is there, which runs the code of the product. */
+  readonly hasRunningRouter: boolean
   /** Bytes arrive in pieces that end anywhere. */
   readonly cutsBytes: boolean
   /** By how much an act or a fault is more frequent than usual. */
@@ -57,6 +59,8 @@ const SHARE_WITH_LATE_ANSWERS = 0.5
 const LATE_ANSWERS = 7_000_454
 const SHARE_WITH_OWN_LINKS = 0.3
 const OWN_LINKS = 9_057_379
+const SHARE_WITH_RUNNING_ROUTER = 0.3
+const RUNNING_ROUTER = 11_333_993
 const SHARE_WITH_CUTS = 0.3
 const CUTS = 8_071_941
 const SHARE_WITH_SHORT_LOGINS = 0.6
@@ -102,6 +106,7 @@ export function mannerOf(seed: number): Manner {
     loginsLastMs: claims.happens(SHARE_WITH_SHORT_LOGINS) ? SHORT_LOGIN_MS : LONG_LOGIN_MS,
     routersLearn,
     hasOwnLinks,
+    hasRunningRouter: new Choices(seed + RUNNING_ROUTER).happens(SHARE_WITH_RUNNING_ROUTER),
     cutsBytes: new Choices(seed + CUTS).happens(SHARE_WITH_CUTS),
     // Devices do more where what they send goes over links. Acts of one kind share their first word: all of a kind are seldom or frequent, and each for itself.
     frequency: (name) =>

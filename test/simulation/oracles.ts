@@ -4,6 +4,7 @@ import type { Right } from './known-facts.ts'
 import { ownLinksWrong } from './own-links.ts'
 import { decidedWrongly, heldWrongly } from './rights-held.ts'
 import { learntWrongly, shutOutWrongly } from './routers-oracle.ts'
+import { runningWrongly } from './running-router.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { World } from './world.ts'
 
@@ -43,9 +44,10 @@ function endless({ waiting, time }: World): string | undefined {
 
 /** No circuit runs that the facts do not grant. A router that comes back first hears what was cut while it was away. */
 function ungranted(world: World): string | undefined {
-  const { time, routers, streams, devices } = world
+  const { time, routers, streams, devices, running } = world
   if (!isQuiet(world)) return undefined
-  const kept = streams.find(({ isOver, client }) => !isOver && isRefused(world, devices.get(client), 'Dial'))
+  const judged = streams.filter(({ at, isOver }) => !isOver && (at !== running?.name || isCutInTime(world)))
+  const kept = judged.find(({ client }) => isRefused(world, devices.get(client), 'Dial'))
   if (kept !== undefined) return `access: a stream of ${kept.client} runs without a right to dial`
   const informed = routers.filter(
     ({ isConnected, acceptedAt = time.now }) => isConnected && time.now - acceptedAt >= CUT_WITHIN_MS,
@@ -57,6 +59,13 @@ function ungranted(world: World): string | undefined {
   }
   const circuitIds = carried.map(([id]) => id)
   return ungrantedCircuits(world, circuitIds) ?? shutOutWrongly(world)
+}
+
+/** A router of a program of its own hears of a cut from every controller, unless a killed process laid the circuit. */
+function isCutInTime({ running, faults, time, runningProcesses }: World): boolean {
+  const isKilled = faults.has('process killed') || faults.has('process killed after a commit')
+  const since = running?.connectedSince(runningProcesses.length)
+  return !isKilled && since !== undefined && time.now - since >= CUT_WITHIN_MS
 }
 
 /** A circuit that a killed process laid is closed when its routers ask whose it is, which they do when it is quiet. */
@@ -101,6 +110,7 @@ export async function wrongAtRest(world: World): Promise<string | undefined> {
     (await decidedWrongly(world, first)) ??
     (await shownWrongly(world)) ??
     (await learntWrongly(world, first)) ??
+    (await runningWrongly(world, first)) ??
     (await worksAsGranted(world)) ??
     (await explainedWrongly(world, first)) ??
     (await isWhole(first)) ??

@@ -30,7 +30,8 @@ export function linkedOver(
   }
 }
 
-function chainOf(pem: string): readonly Uint8Array[] {
+/** The certificates of a PEM text, DER. */
+export function chainOf(pem: string): readonly Uint8Array[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return blocks.map((block) => new Uint8Array(new X509Certificate(block).raw))
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { simulateRuntime } from '../../src/testing.ts'
-import { ACTS, type Act, beginDevices } from './acts.ts'
+import { ACTS, type Act, beginDevices, RUNNING_ROUTER_ACTS } from './acts.ts'
 import { giveAtRest, settleLogins } from './attributes-at-rest.ts'
 import { Choices } from './choices.ts'
 import { CLAIM_ACTS } from './claim-acts.ts'
@@ -15,6 +15,7 @@ import { directoryChanges, settleAll } from './played-directory.ts'
 import { drawFrom } from './repeatable-crypto.ts'
 import { enableRouters, ROUTER_ACTS } from './router-acts.ts'
 import { connectedWrongly } from './routers-oracle.ts'
+import { addressOf } from './simulated-process.ts'
 import { SLOW_ANSWER_FAULTS } from './slow-answers.ts'
 import { TIMED_ACTS } from './timed-acts.ts'
 import { beginningOf, World } from './world.ts'
@@ -61,19 +62,34 @@ const CLOSED_WITHIN_MS = 30_000
 /** The acts of every network, and those of networks with a directory, grants, claims or routers that learn. */
 const EVERY_ACT = { ...ACTS, ...TIMED_ACTS }
 const DIRECTORY_ACTS: typeof EVERY_ACT = { 'directory changes': { weight: 8, act: directoryChanges } }
-const POSSIBLE = { ...EVERY_ACT, ...DIRECTORY_ACTS, ...GRANT_ACTS, ...CLAIM_ACTS, ...ROUTER_ACTS }
+const POSSIBLE = {
+  ...EVERY_ACT,
+  ...DIRECTORY_ACTS,
+  ...GRANT_ACTS,
+  ...CLAIM_ACTS,
+  ...ROUTER_ACTS,
+  ...RUNNING_ROUTER_ACTS,
+}
 const SPECIAL_FAULTS = { ...SLOW_ANSWER_FAULTS, ...CUT_OFF_FAULTS, ...LATE_ANSWER_FAULTS }
 /** Every fault of a run. */
 export const POSSIBLE_FAULTS = { ...FAULTS, ...DIRECTORY_FAULTS, ...SIGNER_FAULTS, ...SPECIAL_FAULTS }
 
 /** Further ones come last: those of every network are drawn as if there were no others. */
-function actsOf({ hasDirectory, hasGrants, hasClaims, routersLearn }: Manner): typeof EVERY_ACT {
+function actsOf({
+  hasDirectory,
+  hasGrants,
+  hasClaims,
+  routersLearn,
+  hasOwnLinks,
+  hasRunningRouter,
+}: Manner): typeof EVERY_ACT {
   return {
     ...EVERY_ACT,
     ...(hasDirectory && DIRECTORY_ACTS),
     ...(hasGrants && GRANT_ACTS),
     ...(hasClaims && CLAIM_ACTS),
     ...(routersLearn && ROUTER_ACTS),
+    ...(hasOwnLinks && hasRunningRouter && RUNNING_ROUTER_ACTS),
   }
 }
 
@@ -164,6 +180,7 @@ async function begin(world: World): Promise<void> {
     const process = processes[homeOf(at, world)]
     if (process !== undefined) await time.until(router.connect(process))
   }
+  if (world.running !== undefined) await time.until(world.running.start(processes.map(({ name }) => addressOf(name))))
   for (const { name } of processes) beginDevices(world, name)
   for (const from of routers) for (const to of routers) if (from.name < to.name) from.link(to)
   for (const router of world.hostingRouters) world.work(`${router.name} hosts`, router.host(world.serviceId))
@@ -224,6 +241,7 @@ async function rest(world: World): Promise<string | undefined> {
 async function end(world: World): Promise<string | undefined> {
   const { time, wires, processes, routers } = world
   for (const router of routers) router.disconnect()
+  await time.until(world.running?.close() ?? Promise.resolve())
   for (const process of processes) {
     const closed = process.close().catch((error: unknown) => world.note(`close: ${error}`))
     const isClosed = closed.then(() => true)

@@ -4,11 +4,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { argv } from 'node:process'
 import { parseArgs } from 'node:util'
-import { OVER_A_LINK } from './acts.ts'
+import { AT_OWN_ROUTER, OVER_A_LINK } from './acts.ts'
 import { IN_PIECES } from './cut-bytes.ts'
 import { FAULTS_AFTER_COMMITS } from './faults.ts'
 import { makeCryptoRepeatable } from './repeatable-crypto.ts'
 import { POSSIBLE_FAULTS, play, scriptOf, shrunk } from './run.ts'
+import { CAME_AGAIN } from './running-router.ts'
 
 const { values } = parseArgs({
   args: argv.slice(2),
@@ -49,6 +50,8 @@ const EFFECTS = [
   'session ended soon',
   IN_PIECES,
   OVER_A_LINK,
+  AT_OWN_ROUTER,
+  CAME_AGAIN,
 ]
 
 const clock = performance.now.bind(performance)

@@ -1,6 +1,7 @@
 import { createPkiMaterial, type Storage } from 'portcullis'
 import { type MemoryStorage, memoryStorage } from 'portcullis/memory'
 import { createTestController, type EnrolledRouter, enrollEdgeRouter } from 'portcullis/testing'
+import type { RouterIdentity } from '../../adapters/network/router/index.ts'
 import { simulateRuntime } from '../../src/testing.ts'
 import { Choices } from './choices.ts'
 import { ByteCuts } from './cut-bytes.ts'
@@ -12,6 +13,7 @@ import { PlayedRouter } from './played-router.ts'
 import { PlayedSigner } from './played-signer.ts'
 import { Receiver } from './receiver.ts'
 import { drawFrom } from './repeatable-crypto.ts'
+import { enrollRunningRouter, RunningRouter } from './running-router.ts'
 import { addressOf, SimulatedProcess, type Surroundings } from './simulated-process.ts'
 import { BEGINNING, SimulatedTime } from './simulated-time.ts'
 import type { KnownRequest } from './timed-acts.ts'
@@ -33,6 +35,8 @@ const ROLES_OF = [ROLES, ROLES, []] as const
 
 /** The network that every run begins with. */
 interface Beginning {
+  /** The same with an edge router that runs as a program of its own. */
+  readonly withRunning: { readonly storage: MemoryStorage; readonly identity: RouterIdentity }
   readonly storage: MemoryStorage
   readonly pki: Surroundings['pki']
   readonly routers: readonly EnrolledRouter[]
@@ -120,7 +124,16 @@ async function made(time: SimulatedTime, choices: Choices): Promise<Beginning> {
     await process.start()
     await process.close()
   }
-  return { storage, pki, routers, devices, serviceId, policies }
+  // A copy has one router more: the other networks are as they were before there was one.
+  const further = storage.fork()
+  const other = await createTestController({ storage: further, pki, now: time.now })
+  const { data } = await other.management.call('POST /authenticate', {
+    query: { method: 'password' },
+    body: { username: 'admin', password: 'admin-password' },
+  })
+  const identity = await enrollRunningRouter(other, data.token)
+  await other.close()
+  return { storage, pki, routers, devices, serviceId, policies, withRunning: { storage: further, identity } }
 }
 
 /** A network of a run. */
@@ -135,8 +148,12 @@ export class World {
   readonly signer: PlayedSigner
   /** The store of all processes. */
   readonly shared: Storage
+  /** The certificates of the network. */
+  readonly pki: Surroundings['pki']
   readonly processes: readonly SimulatedProcess[]
   readonly routers: readonly PlayedRouter[]
+  /** The edge router of a program of its own, in networks that have one. */
+  readonly running: RunningRouter | undefined
   readonly devices: ReadonlyMap<string, string>
   readonly serviceId: string
   /** The dialer of each circuit that was answered. */
@@ -166,12 +183,13 @@ export class World {
   /** Work that somebody waits for: it ends within a bound, whatever happens. */
   readonly waiting = new Map<Promise<unknown>, { readonly what: string; readonly since: number }>()
 
-  constructor(seed: number, { storage, pki, routers, devices, serviceId, policies }: Beginning) {
+  constructor(seed: number, { storage, pki, routers, devices, serviceId, policies, withRunning }: Beginning) {
     this.choices = new Choices(seed)
     this.manner = mannerOf(seed)
     const cuts = this.manner.cutsBytes ? new ByteCuts(this.choices, (effect) => this.did(effect)) : undefined
     this.wires = new Wires(this.time, this.choices, (line) => this.note(line), cuts)
-    this.shared = storage.fork()
+    this.shared = (this.manner.hasRunningRouter ? withRunning.storage : storage).fork()
+    this.pki = pki
     this.directory = new PlayedDirectory(this.time, this.choices)
     this.signer = new PlayedSigner(this.time, this.choices, this.manner.loginsLastMs)
     this.facts.claims.lastsMs = this.manner.loginsLastMs
@@ -192,6 +210,9 @@ export class World {
     })
     const { routersLearn } = this.manner
     this.routers = routers.map((router, at) => new PlayedRouter(ROUTERS[at] ?? '', router, surroundings, routersLearn))
+    this.running = this.manner.hasRunningRouter
+      ? new RunningRouter(withRunning.identity, surroundings, (effect) => this.did(effect))
+      : undefined
     this.devices = devices
     this.serviceId = serviceId
     for (const [at, { id }] of routers.entries()) this.facts.roles.set(id, [ROLES_OF[at] ?? []])
@@ -252,7 +273,8 @@ export class World {
 /** A stream of a device to a host, which sends everything back. */
 export interface PlayedStream {
   readonly client: string
-  readonly process: string
+  /** The process whose router, or the router of its own, by which it dialed. */
+  readonly at: string
   sent: string
   received: string
   isOver: boolean

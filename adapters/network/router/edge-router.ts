@@ -132,6 +132,11 @@ export class EdgeRouter implements CircuitHost {
     return this.#facts.id
   }
 
+  /** The facts that it has of its network. */
+  get model(): Pick<RouterModel, 'get' | 'grantsOf' | 'sessions'> {
+    return this.#model
+  }
+
   /** Takes a TLS socket on which an endpoint is expected. */
   accept(socket: Duplex, stranger: EdgeStranger): void {
     if (this.#isClosed) socket.destroy()

@@ -15,7 +15,9 @@ export { runRouter, type StandaloneRouter, type StandaloneRouterOptions } from '
 export type { RouterByWorkersOptions }
 
 /** Runs an edge router that several processes carry. Its code is loaded when it is asked for. */
-export async function runRouterByWorkers(options: RouterByWorkersOptions): Promise<Omit<StandaloneRouter, 'router'>> {
+export async function runRouterByWorkers(
+  options: RouterByWorkersOptions,
+): Promise<Omit<StandaloneRouter, 'router' | 'edge'>> {
   const door = await import('./workers/router-workers.ts')
   return door.runRouterByWorkers(options)
 }

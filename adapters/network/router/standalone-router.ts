@@ -11,7 +11,7 @@ import { EdgeRouter } from './edge-router.ts'
 import { FabricRouter } from './fabric-router.ts'
 import { listenForRouter, type RouterServer, type RouterSockets } from './router-server.ts'
 import type { TakesControllers } from './state/controllers.ts'
-import { dialedHost } from './state/opened-socket.ts'
+import { dialedHost, type OpensStream } from './state/opened-socket.ts'
 
 /** The addresses of a router on its own machine, and the routers that it dials. */
 export interface StandaloneRouterOptions {
@@ -33,12 +33,19 @@ export interface StandaloneRouterOptions {
    * router goes on with the former certificates.
    */
   readonly onChange?: (identity: RouterIdentity) => void | Promise<void>
+  /**
+   * Opens the sockets to controllers and other routers. Default: TLS. Without `listen`, the owner of such sockets hands over the channels of
+   * endpoints as well, and `advertise` stands for itself.
+   */
+  readonly openStream?: OpensStream
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
 /** A router that runs. */
 export interface StandaloneRouter {
   readonly router: FabricRouter
+  /** Its part with the ends of circuits; undefined for a transit router. */
+  readonly edge: EdgeRouter | undefined
   /** Where it is reached, `HOST:PORT`; undefined for a router that only dials. */
   readonly address: string | undefined
   /** The ids of the controllers that it is connected to. */
@@ -57,7 +64,7 @@ const ENDED_LOOK_MS = 100
  * dialed until they answer.
  */
 export async function runRouter(options: StandaloneRouterOptions): Promise<StandaloneRouter> {
-  const { identity, listen, log, dialGroups } = options
+  const { identity, listen, log, openStream, dialGroups } = options
   const isEdge = identity.kind === 'edge'
   const held = new HeldIdentity(
     identity,
@@ -75,7 +82,7 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
   }
   const server: RouterServer | undefined =
     listen === undefined ? undefined : await listenForRouter({ ...dialedHost(`tls:${listen}`), credentials, ...takers })
-  const address = listen && addressAt(server?.port, options.advertise ?? listen)
+  const address = listen ? addressAt(server?.port, options.advertise ?? listen) : openStream && options.advertise
   const listeners = linkListeners(address, options)
   const host = (fabric: FabricRouter) => {
     const facts = { id: identity.id, caPem: identity.ca, version: EDGE_VERSION, advertise: address ?? '' }
@@ -87,6 +94,7 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
     clock: { now: () => runtime.monotonic(), timer: processTimer },
     random: runtime.fraction,
     ...(dialGroups && { dialGroups }),
+    ...(openStream && { openStream }),
     ...(log && { log }),
     ...(isEdge && { host }),
   })
@@ -94,6 +102,7 @@ export async function runRouter(options: StandaloneRouterOptions): Promise<Stand
   const { renewal, connections } = connectToControllers(running, held, options, listeners)
   return {
     router,
+    edge,
     address,
     get controllers() {
       return connections.connected
@@ -144,7 +153,12 @@ export function linkListeners(
 export function connectToControllers(
   router: TakesControllers,
   held: HeldIdentity,
-  { identity, renewsAtOnce, log }: Pick<StandaloneRouterOptions, 'identity' | 'renewsAtOnce' | 'log'>,
+  {
+    identity,
+    renewsAtOnce,
+    openStream,
+    log,
+  }: Pick<StandaloneRouterOptions, 'identity' | 'renewsAtOnce' | 'openStream' | 'log'>,
   listeners: readonly LinkListener[],
 ) {
   const routerId = identity.id
@@ -153,7 +167,8 @@ export function connectToControllers(
   const renewal = new RouterRenewal({ routerId, held, hosts, ...(renewsAtOnce && { atOnce: true }), ...logged }, router)
   const introduction = { routerId, version: ROUTER_VERSION, linkListeners: listeners }
   const addresses = identity.controllers
-  const connections = new ControlConnections({ router: introduction, held, addresses, ...logged }, renewal)
+  const sockets = openStream && { openStream }
+  const connections = new ControlConnections({ router: introduction, held, addresses, ...sockets, ...logged }, renewal)
   return { renewal, connections }
 }
 

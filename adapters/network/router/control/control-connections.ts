@@ -1,7 +1,7 @@
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { ToRouter } from '../../../../src/control-channel.ts'
 import type { ControllerListener, TakesControllers } from '../state/controllers.ts'
-import { dialedHost } from '../state/opened-socket.ts'
+import { dialedHost, type OpensStream } from '../state/opened-socket.ts'
 import { type ControlChannel, dialController, type RouterIntroduction } from './controller-channel.ts'
 import type { HeldIdentity } from './held-identity.ts'
 
@@ -12,6 +12,8 @@ export interface ControlConnectionsSettings {
   readonly held: HeldIdentity
   /** The addresses of controllers, such as `tls:controller.example.org:6262`. */
   readonly addresses: readonly string[]
+  /** Opens the sockets to controllers. Default: TLS. */
+  readonly openStream?: OpensStream
   readonly log?: (event: string, fields: Readonly<Record<string, unknown>>) => void
 }
 
@@ -77,11 +79,11 @@ export class ControlConnections {
   }
 
   async #connect(address: string, place: Place): Promise<void> {
-    const { router, held, log } = this.#settings
+    const { router, held, openStream, log } = this.#settings
     const { candidates } = held
     const credentials = candidates[place.candidate % candidates.length] ?? held.credentials
     try {
-      const channel = await dialController(address, router, credentials, place.isOfOldLine)
+      const channel = await dialController(address, router, credentials, { isOfOldLine: place.isOfOldLine, openStream })
       if (this.#isClosed || this.#places.get(address) !== place) return channel.close()
       // One controller may have several addresses, and accepts one connection of its router.
       if (this.connected.includes(channel.id)) {

@@ -17,7 +17,7 @@ import { checkControllerCertificate } from '../../enrollment/controller-certific
 import { routerSide } from '../../fabric/index.ts'
 import type { TracedChannel } from '../state/channel-traces.ts'
 import type { ConnectedController, ControllerListener } from '../state/controllers.ts'
-import { CLOSED_SILENTLY, dialSocket, type RouterCredentials } from '../state/opened-socket.ts'
+import { CLOSED_SILENTLY, dialSocket, type OpensStream, type RouterCredentials } from '../state/opened-socket.ts'
 import type { RouterIdentity } from './enrolled-router.ts'
 
 const { CONTENT_TYPE, HEADER, decodeMask, encodeMask, readToRouter, writeFromRouter } = routerSide
@@ -239,7 +239,14 @@ export async function dialController(
   address: string,
   router: RouterIntroduction,
   credentials: RouterCredentials,
-  isOfOldLine = false,
+  {
+    isOfOldLine = false,
+    openStream,
+  }: {
+    readonly isOfOldLine?: boolean
+    /** Default: TLS. */
+    readonly openStream?: OpensStream | undefined
+  } = {},
 ): Promise<ControlChannel> {
   const { routerId, version, linkListeners } = router
   const listeners = routerSide.Listeners.encode({ listeners: linkListeners })
@@ -247,10 +254,11 @@ export async function dialController(
   const greet = async (facts: readonly (readonly [number, Uint8Array])[]) => {
     const headers = new Map([[HEADER.version, textBytes(software)] as const, ...facts])
     const hello = { contentType: CONTENT_TYPE.hello, sequence: HELLO_SEQUENCE, headers, body: [textBytes(routerId)] }
-    const { socket, frame } = await dialSocket({
+    const dial = {
       ...{ address, alpn: CONTROL_PROTOCOL, limits: LIMITS, hello },
       ...{ credentials, checkServerIdentity: checkControllerCertificate },
-    })
+    }
+    const { socket, frame } = await dialSocket(dial, openStream)
     const id = readText(frame.headers, HEADER.id) ?? ''
     const capabilities = decodeMask(frame.headers.get(HEADER.helloCapabilities) ?? new Uint8Array(0))
     if (readBool(frame.headers, HEADER.success) === true && id !== '')
@@ -296,7 +304,7 @@ async function probe(address: string, routerId: string, credentials: RouterCrede
   const router = { routerId, version: ROUTER_VERSION, linkListeners: [] }
   // Controllers of the line 1.6 answer the hello of every router, and then close the connection of a refused router.
   for (const isOfOldLine of [false, true]) {
-    const channel = await dialController(address, router, credentials, isOfOldLine).catch((error: unknown) => {
+    const channel = await dialController(address, router, credentials, { isOfOldLine }).catch((error: unknown) => {
       throw error instanceof Error && error.message === CLOSED_SILENTLY ? new Error(NOT_LET_IN) : error
     })
     if (await speaks(channel)) return channel.id

@@ -141,6 +141,11 @@ export class RouterModel {
     return this.#sessions.get(token)
   }
 
+  /** All sessions that are announced. */
+  sessions(): Iterable<AnnouncedSession> {
+    return this.#sessions.all()
+  }
+
   /** Takes the whole model in place of the one before. Rejects for a malformed one, and the one before stays. */
   takeState({ index, timelineId, events }: ModelState): Promise<void> {
     return this.#gate.run(async () => {
