@@ -149,10 +149,13 @@ export class FairGate {
 
   /** Free places go straight to waiting work: a newcomer cannot overtake. */
   #beginNext(): void {
-    for (const [party, [first, ...others]] of this.#parties) {
+    for (const [party, waiting] of this.#parties) {
+      const [first] = waiting
       if (first === undefined || !this.#fits(first.weight)) return
+      waiting.shift()
+      // Its next piece waits for one of each other party.
       this.#parties.delete(party)
-      if (others.length > 0) this.#parties.set(party, others)
+      if (waiting.length > 0) this.#parties.set(party, waiting)
       this.#waiting -= 1
       this.#taken += first.weight
       first.begin()

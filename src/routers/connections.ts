@@ -73,9 +73,8 @@ export class ConnectedIdentities {
 
   /** Takes a router's report; answers the identities that it names or no longer names. */
   report(routerId: string, { full, identities }: IdentityConnections): readonly string[] {
-    const known = [...(this.#identitiesOf.get(routerId) ?? [])]
     const named = new Set(identities.map(({ identityId }) => identityId))
-    const missing = full ? known.filter((identityId) => !named.has(identityId)) : []
+    const missing = full ? this.at(routerId).filter((identityId) => !named.has(identityId)) : []
     for (const identityId of missing) this.#part(routerId, identityId)
     for (const { identityId, connected } of identities) {
       // A router knows the identity again.

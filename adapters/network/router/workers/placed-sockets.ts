@@ -20,6 +20,8 @@ interface PlacedSocketsParts {
 
 /** The most bytes of a first message. */
 const LIMITS = { headers: 32_768, body: 4096 }
+/** Milliseconds that a peer has to take the last bytes. */
+const ENDING_MS = 2000
 /** Sockets before their first message, from all IP networks and from one. */
 const PLACES = { total: 512, perNetwork: 256 }
 
@@ -89,14 +91,22 @@ export async function passOn(
 ): Promise<void> {
   try {
     const onward = await dialWorker(path, preface)
-    onward.once('close', () => stream.destroy())
-    stream.once('close', () => onward.end())
-    if (stream.destroyed) onward.destroy()
+    if (stream.destroyed) return void onward.destroy()
+    onward.once('close', () => endWithin(stream))
+    stream.once('close', () => endWithin(onward))
     stream.pipe(onward)
     onward.pipe(stream)
   } catch {
     stream.destroy()
   }
+}
+
+/** Ends a stream after the bytes that were written to it: the last ones may say why the other side ended. */
+function endWithin(stream: Duplex): void {
+  if (stream.destroyed) return
+  const cancel = runtime.timer(ENDING_MS, () => stream.destroy())
+  stream.once('close', cancel)
+  stream.end()
 }
 
 /** The channel of several sockets that a first message names, if any. */

@@ -49,10 +49,11 @@ export class SharedFacts {
 
   /** The report of a worker about its identities, as that of the router: an identity may have endpoints at several workers. */
   connected(index: number, { full, identities }: Events): Events {
-    const before = this.#identities.get(index) ?? new Set()
-    const named = new Set(identities.filter(({ connected }) => connected).map(({ identityId }) => identityId))
-    const own = full ? named : new Set([...before, ...named])
-    if (!full) for (const { identityId, connected } of identities) if (!connected) own.delete(identityId)
+    const own = full ? new Set<string>() : (this.#identities.get(index) ?? new Set())
+    for (const { identityId, connected } of identities) {
+      if (connected) own.add(identityId)
+      else own.delete(identityId)
+    }
     this.#identities.set(index, own)
     const all = full ? this.#allIdentities() : identities.map(({ identityId }) => identityId)
     return this.#report(full, all)
