@@ -1,7 +1,7 @@
 import { jsonBytes } from '../base/bytes.ts'
 import { BoundedMap } from '../base/collections.ts'
 import { canonicalJson } from '../base/text.ts'
-import { instantText } from '../base/time.ts'
+import { HOUR_MS, instantText } from '../base/time.ts'
 import { type Budget, fullBudget, shareOf, spend } from '../facts/audit/audit-trail.rules.ts'
 import { type Observation, STRANGERS } from './audited-changes.ts'
 
@@ -20,7 +20,6 @@ const MOST_FOLDS = 1000
 const NAMED_PARTIES = 50
 /** The name under which parties beyond `MOST_PARTIES` are counted together. */
 const OTHERS = 'others'
-const HOUR_MS = 3_600_000
 /** Bytes of a record beside its content. */
 const BASE_BYTES = 200
 

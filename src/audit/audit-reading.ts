@@ -57,7 +57,7 @@ type AuditRecord = RecordOf<typeof auditRecords>
 /** The most records that one question looks at; the next question goes on there. */
 const LOOKED_AT = 2000
 /** Records that are looked at between two answers to others. */
-const BATCH = 200
+const RECORDS_PER_TURN = 200
 
 /** The audit trail for callers with the right to read it. */
 export class AuditReading {
@@ -100,7 +100,7 @@ export class AuditReading {
         next = record.id
         break
       }
-      seen += BATCH
+      seen += RECORDS_PER_TURN
       if (next === null) break
       place = next
     }
@@ -210,8 +210,8 @@ async function indexedFrom(
       : { kind: 'compare', operand: { kind: 'field', field: 'id' }, operator: isForward ? '>' : '<', value: place }
   const where = both(named, bound) ?? named
   const orderBy = [{ field: 'id', kind: 'string', direction: isForward ? 'asc' : 'desc' }] as const
-  const found = await tx.collection(auditRecords).findIds({ where, orderBy, limit: BATCH })
+  const found = await tx.collection(auditRecords).findIds({ where, orderBy, limit: RECORDS_PER_TURN })
   const records = await recordsOf(tx, found)
-  const next = found.length < BATCH ? null : (found.at(-1) ?? null)
+  const next = found.length < RECORDS_PER_TURN ? null : (found.at(-1) ?? null)
   return { records: isForward ? records : records.toReversed(), next }
 }

@@ -4,7 +4,7 @@ import type { AuditEntry, AuditPage, AuditRequest } from '../facts/audit/audit-q
 import { type Found, ReaderStream } from '../insight/timeline/reader-stream.ts'
 
 /** Records that are handed over at once. */
-const BATCH = 200
+const RECORDS_PER_READ = 200
 
 /** Records of the trail, the earliest first. */
 interface AuditBatch {
@@ -44,7 +44,11 @@ export class AuditStream extends ReaderStream<AuditBatch> {
   protected async find(call: Call): Promise<Found<AuditBatch>> {
     // The rights are judged for every batch: another process may have withdrawn them in the store.
     this.doubt()
-    const { entries, next } = await this.#source.read(call, { ...this.#asked, after: this.#place, limit: BATCH })
+    const { entries, next } = await this.#source.read(call, {
+      ...this.#asked,
+      after: this.#place,
+      limit: RECORDS_PER_READ,
+    })
     // A page says where the next one begins, even when none of its records matched.
     this.#place = next ?? entries.at(-1)?.id ?? this.#place
     if (entries.length > 0) return { kind: 'entries', entries }

@@ -1,4 +1,5 @@
 import { ControllerError } from '../base/errors.ts'
+import { HOUR_MS } from '../base/time.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo } from '../context/recorded-changes.ts'
 import type { RecordedWrite } from '../context/writes.ts'
@@ -33,7 +34,7 @@ const DECISIVE = [
 ] as const
 
 /** How soon (ms) a locked password must open again to count as a way to log in, and for how long a certificate must still be valid. */
-export const SOON_MS = 3_600_000
+export const SOON_MS = HOUR_MS
 
 /** The sources by which logins are judged: a snapshot, the reader of certificates, and the time (epoch ms). */
 export interface LoginFacts {

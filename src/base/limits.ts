@@ -1,6 +1,9 @@
 import { requireInRange } from './arguments.ts'
 import { type ControllerError, invalidField } from './errors.ts'
 
+/** The most entities of one page of a list, in every API. */
+export const LARGEST_PAGE = 500
+
 /**
  * Limits of storage and answers: counts, and bytes of UTF-8 (objects and lists: as JSON). No well-behaved client reaches a default. A
  * record that exceeded a limit before it was set still loads. It may be deleted, and changed as long as it does not grow.
@@ -45,7 +48,7 @@ export interface Limits {
   readonly postureReportBytes: number
   /** Bytes kept of the processes that endpoints of one identity reported; new reports displace the oldest. */
   readonly reportedProcessBytes: number
-  /** Bytes kept of one service request that posture refused; fifty requests are kept per identity. */
+  /** Bytes kept of one service request that posture refused; 50 requests are kept per identity. */
   readonly failedRequestBytes: number
   /** Bytes of the OpenID Connect logins under way for one identity; a new login displaces the oldest. */
   readonly loginBytesPerIdentity: number

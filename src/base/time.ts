@@ -1,12 +1,18 @@
+/** Units of time, in milliseconds. */
+export const SECOND_MS = 1000
+export const MINUTE_MS = 60 * SECOND_MS
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
 const UNIT_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3,
   μs: 1e-3,
   ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
+  s: SECOND_MS,
+  m: MINUTE_MS,
+  h: HOUR_MS,
 }
 const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy
 /** The longest span that Go can hold: 2^63 nanoseconds, in milliseconds. */
@@ -28,9 +34,9 @@ export function parseGoDuration(text: string): number | undefined {
 export function toGoDuration(milliseconds: number): string {
   if (milliseconds === 0) return '0s'
   if (milliseconds < 1000) return `${milliseconds}ms`
-  const hours = Math.floor(milliseconds / 3_600_000)
-  const minutes = Math.floor(milliseconds / 60_000) % 60
-  const seconds = `${(milliseconds % 60_000) / 1000}s`
+  const hours = Math.floor(milliseconds / HOUR_MS)
+  const minutes = Math.floor(milliseconds / MINUTE_MS) % 60
+  const seconds = `${(milliseconds % MINUTE_MS) / SECOND_MS}s`
   return hours > 0 ? `${hours}h${minutes}m${seconds}` : minutes > 0 ? `${minutes}m${seconds}` : seconds
 }
 

@@ -1,3 +1,4 @@
+import { LARGEST_PAGE } from '../base/limits.ts'
 import { type AnySignature, ApiError, type ApiErrorBody, type ListMeta, type Params, type WholeQuery } from './types.ts'
 
 /** Media types of answers that are neither JSON nor images, and are read as text. */
@@ -56,8 +57,6 @@ export type ListRoute<Api> = {
 export type ListRequest<S extends AnySignature> = Omit<WholeQuery<S>, 'offset'> &
   Partial<Params<S['route']>> & { readonly signal?: AbortSignal }
 
-const PAGE_SIZE = 500
-
 interface ListPage {
   readonly data: readonly never[]
   readonly meta: ListMeta
@@ -69,7 +68,7 @@ export async function* eachOf(
   { params, signal, ...query }: Pick<AnyRequest, 'params' | 'signal'> & { readonly limit?: number } = {},
 ): AsyncIterableIterator<never> {
   for (let offset = 0; ; ) {
-    const request = { params, signal, query: { limit: PAGE_SIZE, ...query, offset } }
+    const request = { params, signal, query: { limit: LARGEST_PAGE, ...query, offset } }
     // Every operation that answers by pages has this form.
     const { data, meta } = (await ask(request)) as ListPage
     yield* data

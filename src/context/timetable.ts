@@ -8,7 +8,7 @@ import { OCCASIONS, type Occasion } from './occasions.ts'
 type Work = (ids: readonly string[]) => Promise<void>
 
 /** Ids that are handled at once; further ids follow in later turns, so that requests are answered in between. */
-const BATCH = 500
+const IDS_PER_TURN = 500
 /** Bulk occasions that are handled at once: they share the database with requests. */
 const BULK_AT_ONCE = 3
 
@@ -108,7 +108,7 @@ export class Timetable {
   /** Batches of a lane run one after the other: two at once could judge the same facts. */
   async #handleDue({ occasion, deadlines, work }: Lane): Promise<void> {
     if (!this.#lifetime.isOpen || work === undefined) return
-    const ids = deadlines.takeDue(this.#clock.now(), BATCH)
+    const ids = deadlines.takeDue(this.#clock.now(), IDS_PER_TURN)
     if (ids.length === 0) return
     try {
       await work(ids)

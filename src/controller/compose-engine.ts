@@ -5,6 +5,7 @@ import { requireInRange } from '../base/arguments.ts'
 import { BoundedMap } from '../base/collections.ts'
 import { profileOf } from '../base/compatibility.ts'
 import { limitsOf } from '../base/limits.ts'
+import { DAY_MS, MINUTE_MS } from '../base/time.ts'
 import type { AuditSettings, OwnerCount } from '../context/context.ts'
 import { placeOf } from '../context/store-level.ts'
 import { OtherClocks, Timetable } from '../context/timetable.ts'
@@ -43,9 +44,8 @@ import { Presence } from '../routers/presence.ts'
 import type { ControllerOptions, WebhookOptions } from './controller-options.ts'
 import { checkControllerOptions } from './option-shapes.ts'
 
-const MINUTE_MS = 60_000
 /** Beyond it instants cannot be represented any more. */
-const CENTURY_MS = 100 * 365 * 24 * 60 * MINUTE_MS
+const CENTURY_MS = 100 * 365 * DAY_MS
 
 /** The engine of a controller, and the parts of it that its surroundings need. */
 export type Composition = Awaited<ReturnType<typeof composeEngine>>
@@ -173,7 +173,7 @@ const MOST_AUDIT_BYTES = 1024 * 1024 * MIB
 
 function auditSettingsOf({ audit = {}, storage }: ControllerOptions): AuditSettings {
   const {
-    keepMs = 365 * 24 * 60 * MINUTE_MS,
+    keepMs = 365 * DAY_MS,
     mostBytes = (storage.isVolatile ? 32 : 1024) * MIB,
     strangerBytesPerHour = 256 * KIB,
     endpointBytesPerHour = 256 * KIB,

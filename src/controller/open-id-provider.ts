@@ -1,5 +1,6 @@
 import { openIdApi } from '../apis/oidc/index.ts'
 import { requireInRange } from '../base/arguments.ts'
+import { DAY_MS, MINUTE_MS } from '../base/time.ts'
 import type { ControllerEngine } from '../engine/engine.ts'
 import { contextOf } from '../engine/entity-services.ts'
 import { redirectUriProblem } from '../facts/oidc/auth-request.rules.ts'
@@ -10,8 +11,7 @@ import type { ProviderSettings } from '../oidc/token-issue.ts'
 import { createHttpTokenEndpoints } from '../platform/key-sets/http-key-sets.ts'
 import type { OpenIdOptions } from './controller-options.ts'
 
-const MINUTE_MS = 60_000
-const YEAR_MS = 365 * 24 * 60 * MINUTE_MS
+const YEAR_MS = 365 * DAY_MS
 
 /** The other options of the controller that decide which addresses are reachable. */
 export interface ProviderNetwork {
@@ -40,7 +40,7 @@ async function settingsOf(
 ): Promise<ProviderSettings> {
   const { settings } = contextOf(engine)
   const { accessTokenLifetimeMs } = settings
-  const refreshTokenLifetimeMs = options.refreshTokenLifetimeMs ?? 24 * 60 * MINUTE_MS
+  const refreshTokenLifetimeMs = options.refreshTokenLifetimeMs ?? DAY_MS
   const idTokenLifetimeMs = options.idTokenLifetimeMs ?? 30 * MINUTE_MS
   requireInRange('oidc.idTokenLifetimeMs', idTokenLifetimeMs, MINUTE_MS, YEAR_MS)
   requireInRange('oidc.refreshTokenLifetimeMs', refreshTokenLifetimeMs, accessTokenLifetimeMs + MINUTE_MS, YEAR_MS)

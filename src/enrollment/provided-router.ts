@@ -1,3 +1,4 @@
+import { DAY_MS } from '../base/time.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { storedSecret } from '../context/stored-secrets.ts'
@@ -16,7 +17,7 @@ type RouterKey = RecordOf<typeof routerKeys>
 /** The purpose for which a key is sealed. */
 const ROUTER_KEY = 'router-key'
 /** Certificates are valid for a year: a month before the end leaves time for processes that are down. */
-const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000
+const RENEW_BEFORE_MS = 30 * DAY_MS
 
 /** A router that runs here, as the store has it. */
 interface Known {

@@ -32,7 +32,7 @@ interface Telling {
 }
 
 /** How many sessions go into one message. */
-const BATCH = 100
+const SESSIONS_PER_MESSAGE = 100
 /** The rest of an id that sorts behind every other of its instant: ids have letters and digits. */
 const LAST = '~'
 /** Ended sessions that are remembered: more than end while the sessions are read. */
@@ -87,9 +87,9 @@ export class AnnouncedSessions {
     const turn = this.#context.turns.begin()
     const { asOf, sessions: read } = await this.#context.storage.read((tx) => this.#known(tx))
     const known = [...read.filter(({ id }) => !this.#gone.has(id)), this.#mark(asOf)]
-    for (let sequence = 0; sequence === 0 || sequence * BATCH < known.length; sequence += 1) {
-      const sessions = known.slice(sequence * BATCH, (sequence + 1) * BATCH)
-      const isLast = (sequence + 1) * BATCH >= known.length
+    for (let sequence = 0; sequence === 0 || sequence * SESSIONS_PER_MESSAGE < known.length; sequence += 1) {
+      const sessions = known.slice(sequence * SESSIONS_PER_MESSAGE, (sequence + 1) * SESSIONS_PER_MESSAGE)
+      const isLast = (sequence + 1) * SESSIONS_PER_MESSAGE >= known.length
       router.channel.send({ type: 'api-sessions-added', sessions, full: { syncId, sequence, isLast } })
       await turn()
     }

@@ -40,7 +40,7 @@ import { ConnectedSession } from './router-session.ts'
 import { shutOut } from './shut-out.ts'
 
 /** Milliseconds within which a write of another process is noticed, half of the promised time. */
-const LOOK_MS = 1000
+const WRITES_LOOK_MS = 1000
 /** Milliseconds between looks for better paths. */
 const CYCLE_MS = 60_000
 /** Milliseconds for which a connected router keeps its place against another connection under its id. */
@@ -227,7 +227,7 @@ export class Fabric implements ControlPlane {
     peers.introduce(router)
     void owed.tell(router, 'terminators', () => validation.ask(router))
     renewals.consider(router)
-    context.timetable.notLater('fabric', 'tick', context.clock.now() + LOOK_MS)
+    context.timetable.notLater('fabric', 'tick', context.clock.now() + WRITES_LOOK_MS)
   }
 
   moveTo(addresses: readonly string[]): void {
@@ -276,7 +276,7 @@ export class Fabric implements ControlPlane {
     const { context, owed, routers, rerouting, model, presence } = this.#parts
     const now = context.clock.now()
     if (routers.size === 0 || !this.#lifetime.isOpen) return
-    context.timetable.set('fabric', 'tick', now + LOOK_MS)
+    context.timetable.set('fabric', 'tick', now + WRITES_LOOK_MS)
     if (now - this.#improvedAt >= CYCLE_MS) {
       this.#improvedAt = now
       rerouting.improve()

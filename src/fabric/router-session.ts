@@ -1,4 +1,5 @@
 import { ControllerError } from '../base/errors.ts'
+import { MINUTE_MS } from '../base/time.ts'
 import { logFailure } from '../context/background-failure.ts'
 import type { FromRouter, Misbehaviour, RouterSession, ToRouter } from '../facts/fabric/messages/index.ts'
 import { StorageUnavailable } from '../ports/record-storage.ts'
@@ -9,8 +10,6 @@ import { CircuitMessages } from './circuits/circuit-messages.ts'
 import { foreignTerminator } from './hosted-terminators.ts'
 import { RouterFacts } from './router-facts.ts'
 import { shutOutStrangers } from './shut-out.ts'
-
-const MINUTE_MS = 60_000
 
 /** The surroundings of a session. */
 export interface SessionPorts {

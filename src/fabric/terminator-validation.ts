@@ -8,7 +8,7 @@ import type { HostedTerminators } from './hosted-terminators.ts'
 type Validated = Extract<FromRouter, { type: 'terminators-validated' }>
 
 /** The most terminators of one question. */
-const BATCH = 500
+const TERMINATORS_PER_QUESTION = 500
 
 /** Asks a router that connects which of its stored terminators it still has; the others are deleted. */
 export class TerminatorValidation {
@@ -25,8 +25,10 @@ export class TerminatorValidation {
       tx.collection(terminators).find({ where: equals('routerId', id) }),
     )
     const own = items.filter(({ binding }) => binding === 'edge' || binding === 'tunnel')
-    for (let at = 0; at < own.length; at += BATCH) {
-      const asked = own.slice(at, at + BATCH).map(({ id, binding, address }) => ({ id, binding, address }))
+    for (let at = 0; at < own.length; at += TERMINATORS_PER_QUESTION) {
+      const asked = own
+        .slice(at, at + TERMINATORS_PER_QUESTION)
+        .map(({ id, binding, address }) => ({ id, binding, address }))
       channel.send({ type: 'validate-terminators', terminators: asked, fixInvalid: true, asksHosts: false })
     }
   }

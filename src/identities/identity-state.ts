@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { refuseAdminChange } from '../authority/containment.ts'
 import { notFound } from '../base/errors.ts'
+import { MINUTE_MS } from '../base/time.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { endApiSessions, endLoginsUnderWay } from '../credentials/login-basis.ts'
@@ -14,8 +15,6 @@ import { equals } from '../kernel/filter/index.ts'
 import type { WriteTransaction } from '../ports/record-storage.ts'
 import { endReasonsOf } from '../records/deletion.ts'
 import { type MORE, type WriteBatch, writeInBatches } from '../records/write-batches.ts'
-
-const MINUTE_MS = 60_000
 
 /** Disables identities and enables them again. Only admins do so to admins. */
 export class IdentityState {

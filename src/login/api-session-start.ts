@@ -1,6 +1,6 @@
 import { changePosture } from '../access/posture/posture-store.ts'
 import { ControllerError } from '../base/errors.ts'
-import { timeOrderedId } from '../base/time.ts'
+import { DAY_MS, timeOrderedId } from '../base/time.ts'
 import { configTypeIds } from '../configs/config-map.ts'
 import { type Call, type Caller, redeemed } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -164,8 +164,6 @@ async function recordEndpoint(
     return sdkInfo === undefined ? passed : recordSdkInfo(passed, id, sdkInfo)
   })
 }
-
-const DAY_MS = 86_400_000
 
 /** Notes, within the write that began or used an API session, that its identity was seen: once a day and identity. */
 export async function noteSightings(

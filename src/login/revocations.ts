@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { invalidField, notFound } from '../base/errors.ts'
+import { DAY_MS } from '../base/time.ts'
 import { type Call, SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { changesTo, type RecordedChange } from '../context/recorded-changes.ts'
@@ -44,7 +45,7 @@ const UUID = /^(?:urn:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0
 /** How many tokens of one session are revoked one by one. A client revokes its last one when it logs out. */
 const MAX_OF_SESSION = 16
 /** Session tokens live longest of all: a year. */
-const LONGEST_TOKEN_MS = 365 * 24 * 60 * 60 * 1000
+const LONGEST_TOKEN_MS = 365 * DAY_MS
 
 /** Revocations of tokens, by the id of a token, a session or an identity. */
 export class Revocations {

@@ -1,4 +1,5 @@
 import { ControllerError, notFound } from '../base/errors.ts'
+import { HOUR_MS } from '../base/time.ts'
 import { type Call, callerOf } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { refusedCsr } from '../credentials/certificate-holder.ts'
@@ -14,7 +15,7 @@ import { newRecord, pageOf } from '../records/read-records.ts'
 
 type Certificate = RecordOf<typeof apiSessionCertificates>
 
-const LIFETIME_MS = 12 * 60 * 60_000
+const LIFETIME_MS = 12 * HOUR_MS
 
 /** Client certificates for the time of an API session, for callers that authenticated without one. */
 export class SessionCertificates {

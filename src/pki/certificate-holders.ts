@@ -9,7 +9,7 @@ import type { ReadTransaction } from '../ports/record-storage.ts'
 import type { Turns } from '../ports/runtime.ts'
 
 /** Identities whose certificates are read at once. */
-const BATCH = 200
+const IDENTITIES_PER_READ = 200
 
 /** The authorities by which holders are judged. */
 export interface Judging {
@@ -86,8 +86,8 @@ export async function examineHolders(
   // An identity may hold several certificates: the best one counts, and it is one holder.
   const identities = new Map<string, JudgedIdentity>()
   const wanted = [...due]
-  for (let begin = 0; begin < wanted.length; begin += BATCH) {
-    const where = isIn('identityId', wanted.slice(begin, begin + BATCH))
+  for (let begin = 0; begin < wanted.length; begin += IDENTITIES_PER_READ) {
+    const where = isIn('identityId', wanted.slice(begin, begin + IDENTITIES_PER_READ))
     const { items } = await tx.collection(authenticators).find({ where })
     const issued = items.filter(({ method, isIssuedByNetwork }) => method === 'cert' && isIssuedByNetwork)
     for (const [identityId, held] of grouped(issued, ({ identityId }) => identityId)) {

@@ -1,4 +1,5 @@
 import { ControllerError, invalidField, notFound } from '../base/errors.ts'
+import { DAY_MS } from '../base/time.ts'
 import { logFailure } from '../context/background-failure.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
@@ -23,7 +24,6 @@ import { certificatesIn, outstandingHolders, pkiStatus } from './pki-status.ts'
 import { askForRenewal } from './renewal-campaign.ts'
 import { type AuthorityRecord, configuredAuthority, StoredKeys } from './stored-keys.ts'
 
-const DAY_MS = 24 * 60 * 60_000
 /** Certificates of devices and routers live for a year: within this time each of them is renewed by itself. */
 const KEEP_MS = 400 * DAY_MS
 /** Authorities that may be valid at once: each stands in the trust bundle that every device and router keeps. */

@@ -1,11 +1,12 @@
 import { invalidField } from '../base/errors.ts'
 import { counted, quoted } from '../base/text.ts'
+import { DAY_MS } from '../base/time.ts'
 import type { EngineContext } from '../context/context.ts'
 import { examineHolders, type Judging } from './certificate-holders.ts'
 import { holderNames } from './pki-status.ts'
 
 /** Milliseconds within which a device in use renews its certificate: an earlier end locks the others out. */
-const TIME_TO_RENEW_MS = 24 * 60 * 60_000
+const TIME_TO_RENEW_MS = DAY_MS
 /** Names that a refusal lists. */
 const MOST_NAMES = 10
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../base/time.ts'
 import type { EngineContext } from '../context/context.ts'
 import { KeptAnswer } from '../context/kept-answer.ts'
 import { enrollments } from '../facts/enrollment/enrollment.resource.ts'
@@ -13,7 +14,6 @@ import type { RouterPresence } from '../ports/router-presence.ts'
 import { examineHolders, type Holders, type JudgedIdentity } from './certificate-holders.ts'
 import { type AuthorityRecord, configuredAuthority, StoredKeys } from './stored-keys.ts'
 
-const DAY_MS = 24 * 60 * 60_000
 /** The authorities, the holders of their certificates, and the server. Certificates that end within `withinDays` are ending. */
 export async function pkiStatus(context: EngineContext, withinDays: number): Promise<PkiStatus> {
   const { clock, keys, pki, storage } = context

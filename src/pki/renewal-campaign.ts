@@ -5,7 +5,7 @@ import { networkAuthorities } from '../facts/pki/network-authority.resource.ts'
 import type { AuthorityRecord } from './stored-keys.ts'
 
 /** How many holders are asked in one write: others write in between. */
-const BATCH = 200
+const HOLDERS_PER_WRITE = 200
 
 /**
  * Asks every device with a certificate of an earlier authority to renew it: it is asked when it logs in, and when it looks after its
@@ -28,10 +28,10 @@ export async function askForRenewal(context: EngineContext, { id, keyId, issuesF
     }
     return found
   })
-  for (let begin = 0; begin < wanted.length; begin += BATCH) {
+  for (let begin = 0; begin < wanted.length; begin += HOLDERS_PER_WRITE) {
     await writes.run(SYSTEM_CALL, async (tx) => {
       const extendRequestedAt = clock.now()
-      for (const authenticatorId of wanted.slice(begin, begin + BATCH)) {
+      for (const authenticatorId of wanted.slice(begin, begin + HOLDERS_PER_WRITE)) {
         const known = await tx.collection(authenticators).get(authenticatorId)
         if (known === undefined || known.isExtendRequested || !isBefore(known.authorityKeyId)) continue
         await tx.collection(authenticators).update({ ...known, isExtendRequested: true, extendRequestedAt })

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../base/time.ts'
 import { Gate } from '../concurrency/gate.ts'
 import { logFailure } from '../context/background-failure.ts'
 import { type Call, SYSTEM_CALL } from '../context/call.ts'
@@ -15,10 +16,10 @@ export type AuthorityRecord = RecordOf<typeof networkAuthorities>
 type ServerRecord = RecordOf<typeof signingKeys>
 
 /** A stored server certificate is renewed by the controller, this many milliseconds before it ends. */
-const RENEW_BEFORE_MS = 30 * 24 * 60 * 60_000
+const RENEW_BEFORE_MS = 30 * DAY_MS
 
 /** No session lasts longer without another look at it, ms. */
-const SESSION_MS = 24 * 60 * 60_000
+const SESSION_MS = DAY_MS
 
 /** The stored keys of the network. */
 interface Stored {

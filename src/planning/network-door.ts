@@ -1,3 +1,4 @@
+import { LARGEST_PAGE } from '../base/limits.ts'
 import type { AssertedPosture } from '../model/index.ts'
 
 /** The operations of one resource for a planner: their shapes are the same for all resources that models know. */
@@ -73,16 +74,13 @@ export class RefusedRequest extends Error {
   }
 }
 
-/** The greatest number of entities of a page. */
-const PAGE = 500
-
 /** Every entity behind a door, page by page. */
 export async function listAll(
   list: (query: { readonly limit: number; readonly offset: number }) => Promise<EntityPage>,
 ): Promise<readonly EntityPage['items'][number][]> {
   const found: EntityPage['items'][number][] = []
   for (let total = 1; found.length < total; ) {
-    const { items, totalCount } = await list({ limit: PAGE, offset: found.length })
+    const { items, totalCount } = await list({ limit: LARGEST_PAGE, offset: found.length })
     found.push(...items)
     total = items.length === 0 ? 0 : totalCount
   }

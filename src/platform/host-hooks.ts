@@ -1,6 +1,7 @@
 import mitt from 'mitt'
 import { checkArgument, didYouMean, requireInRange } from '../base/arguments.ts'
 import { errorText } from '../base/errors.ts'
+import { DAY_MS, HOUR_MS } from '../base/time.ts'
 import { callIsolated } from '../concurrency/call-isolated.ts'
 import { type ControllerEvents, EVENT_NAMES, type Events } from '../facts/network/events.ts'
 import {
@@ -65,8 +66,6 @@ async function within<T>(ms: number, { clock, scheduler }: HostPorts, answer: Pr
   }
 }
 
-const HOUR_MS = 3_600_000
-
 /** Asks the directory of the host. An answer that is late or invalid counts as none. */
 function askedDirectory(directory: HostDirectory, ports: HostPorts): AskedDirectory {
   const { logger } = ports
@@ -108,7 +107,7 @@ function askedDirectory(directory: HostDirectory, ports: HostPorts): AskedDirect
     underWay: new Map(),
     ofLogins: new Map(),
     leftChanges: new Map(),
-    keepForMs: requireInRange('directory.keepForMs', keepForMs, HOUR_MS / 60, 30 * 24 * HOUR_MS),
+    keepForMs: requireInRange('directory.keepForMs', keepForMs, HOUR_MS / 60, 30 * DAY_MS),
   }
 }
 

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../base/collections.ts'
+import { MINUTE_MS } from '../base/time.ts'
 import type { Clock, RateLimiter, RateLimiters, Taken } from '../ports/runtime.ts'
 
 export interface BoundedWindowsOptions {
@@ -76,7 +77,6 @@ export type RateLimit = Rate | RateLimiter | false
  */
 export type RateLimitOptions = { readonly [Name in keyof RateLimiters]?: RateLimit }
 
-const MINUTE_MS = 60_000
 /** Keys of each limiter: a few megabytes. */
 const MAX_KEYS = 25_000
 

@@ -6,7 +6,7 @@ import { forgetInRoleLists, referencesTo, refersTo, refuseReferenced } from './r
 import { changeEach, MORE, WHOLE, type WriteBatch } from './write-batches.ts'
 
 /** Ids that are read at a time. */
-const BATCH = 100
+const IDS_PER_READ = 100
 
 /**
  * Removes an entity, the records that by declaration are deleted with it, and its `@id` from every role list. False for an unknown entity.
@@ -49,7 +49,7 @@ export async function deleteEach(
   where: Filter,
   batch: WriteBatch,
 ): Promise<undefined | typeof MORE> {
-  const remaining = () => tx.collection(resource).findIds({ where, limit: BATCH })
+  const remaining = () => tx.collection(resource).findIds({ where, limit: IDS_PER_READ })
   for (let found = await remaining(); found.length > 0; found = await remaining()) {
     for (const id of found) {
       if (batch.isOver() || (await deleteBatch(tx, resource, id, batch)) === MORE) return MORE

@@ -7,7 +7,7 @@ import { collectionOf, ifReadable } from './read-records.ts'
 export const NEVER = 8.64e15
 
 /** Records in one read. */
-const BATCH = 100
+const RECORDS_PER_READ = 100
 
 /** The due records of a kind, and the instant of the next. */
 interface Due {
@@ -35,7 +35,7 @@ export async function dueRecords<F extends string, R extends WithInstant<F>>(
   const collection = collectionOf(tx, resource)
   const due: string[] = []
   const orderBy = [{ field, kind: 'instant', direction: 'asc' }] as const
-  for (const id of await collection.findIds({ ...(where && { where }), orderBy, limit: BATCH })) {
+  for (const id of await collection.findIds({ ...(where && { where }), orderBy, limit: RECORDS_PER_READ })) {
     const record: RecordOf<R> | undefined = await ifReadable(() => collection.get(id))
     // An unreadable record is left to the repair of the store.
     if (record === undefined) continue

@@ -20,7 +20,7 @@ import { requireKnownTypes, signingKeysOf } from './webhooks.ts'
 type Webhook = RecordOf<typeof webhooks>
 
 /** Milliseconds between two looks for changes by other processes. */
-const LOOK_MS = 2000
+const CHANGES_LOOK_MS = 2000
 /** The same while there is no subscriber: another process may have been given a webhook, and be gone. */
 const IDLE_LOOK_MS = 15_000
 /** The same over a store that no other process can have opened: another controller of this one may write to it. */
@@ -135,7 +135,7 @@ export class EventDeliveries {
       const now = this.#context.clock.now()
       const isIdle = this.#deliveries.size === 0
       const isAlone = this.#context.storage.isVolatile === true
-      const pause = isAlone ? LONE_LOOK_MS : isIdle ? IDLE_LOOK_MS : LOOK_MS
+      const pause = isAlone ? LONE_LOOK_MS : isIdle ? IDLE_LOOK_MS : CHANGES_LOOK_MS
       const next = isAlone && isIdle ? undefined : now + pause
       if (this.#lifetime.isOpen) this.#context.timetable.set('event-delivery', 'look', next)
     }
@@ -189,7 +189,7 @@ export class EventDeliveries {
         if (next > clock.now()) return timetable.set('event-delivery', id, next)
       } catch (error) {
         logFailure(logger, 'events could not be delivered, and are tried again', error, { subscriber: id })
-        return timetable.set('event-delivery', id, clock.now() + LOOK_MS)
+        return timetable.set('event-delivery', id, clock.now() + CHANGES_LOOK_MS)
       }
     }
   }

@@ -1,7 +1,7 @@
 import { auditFilter } from '../audit/audit-reading.ts'
 import { lastRecordId } from '../audit/audit-sealing.ts'
 import { invalidField, notFound, unacceptableField } from '../base/errors.ts'
-import { instantText } from '../base/time.ts'
+import { DAY_MS, instantText } from '../base/time.ts'
 import type { Call } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
 import { AUDIT_TYPES } from '../facts/audit/audit-record.resource.ts'
@@ -23,7 +23,7 @@ type Webhook = RecordOf<typeof webhooks>
 /** Webhooks of a network: each of them costs every change a message. */
 const MOST_WEBHOOKS = 100
 /** Milliseconds for which a secret that was replaced signs as well, so that receivers can change theirs meanwhile. */
-const OVERLAP_MS = 24 * 3_600_000
+const OVERLAP_MS = DAY_MS
 /** Replaced secrets that sign at once: a caller whose answer was lost asks again, and the receiver still knows an earlier one. */
 const MOST_REPLACED = 4
 /** Characters of a secret before its prefix and its encoding: 260 bits. */

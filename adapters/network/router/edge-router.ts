@@ -40,7 +40,7 @@ export interface EdgeRouterFacts {
 }
 
 /** Milliseconds between looks for tokens that have expired and circuits that carry nothing. */
-const LOOK_MS = 5000
+const EXPIRY_LOOK_MS = 5000
 /** Milliseconds between messages that keep the sessions of connected endpoints alive. */
 const KEEP_ALIVE_MS = 60_000
 /** Milliseconds between full reports of the connected endpoints. */
@@ -125,7 +125,7 @@ export class EdgeRouter implements CircuitHost {
       admitted: (client, channel) => this.#admitted(client, channel),
     })
     this.#model.onChange((change) => this.#endpoints.changed(change))
-    this.#cancelLook = this.#timer(LOOK_MS, () => this.#look())
+    this.#cancelLook = this.#timer(EXPIRY_LOOK_MS, () => this.#look())
   }
 
   get id(): string {
@@ -323,7 +323,7 @@ export class EdgeRouter implements CircuitHost {
 
   #look(): void {
     if (this.#isClosed) return
-    this.#cancelLook = this.#timer(LOOK_MS, () => this.#look())
+    this.#cancelLook = this.#timer(EXPIRY_LOOK_MS, () => this.#look())
     const now = this.#now()
     this.#endpoints.judge()
     const isDue = (what: Regular, everyMs: number) => {

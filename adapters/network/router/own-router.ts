@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { Duplex } from 'node:stream'
+import { HOUR_MS } from '../../../src/base/time.ts'
 import { runtime } from '../../../src/concurrency/process-runtime.ts'
 import {
   type FromRouter,
@@ -66,7 +67,7 @@ const VERSION = softwareText(ROUTER_VERSION)
 /** Milliseconds until the router tries again to connect: it was disabled, or has a new certificate. */
 const AGAIN_MS = 1000
 /** Milliseconds between looks whether the certificates are to be renewed, and until a renewal that failed is tried again. */
-const RENEWAL_LOOK_MS = 3_600_000
+const RENEWAL_LOOK_MS = HOUR_MS
 const RENEWED_AGAIN_MS = 60_000
 
 /**

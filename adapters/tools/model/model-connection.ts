@@ -1,3 +1,4 @@
+import { LARGEST_PAGE } from '../../../src/base/limits.ts'
 import {
   type ApiClient,
   ApiError,
@@ -18,9 +19,6 @@ import { postureResponses } from '../../../src/policy.ts'
 
 /** How a controller is reached as one of its administrators: `token` is that of an API session. */
 export type AdminOptions = ClientOptions & { readonly token: string }
-
-/** Greatest number of entities that a controller answers on one page. */
-const PAGE = 500
 
 /** The APIs of a controller, for an administrator. */
 export class Connection implements NetworkDoor {
@@ -100,7 +98,7 @@ export class Connection implements NetworkDoor {
     const found: (ServiceConfigIds & { readonly identityId: string })[] = []
     try {
       for (let total = 1; found.length < total; ) {
-        const query = { limit: PAGE, offset: found.length, sort: 'id' }
+        const query = { limit: LARGEST_PAGE, offset: found.length, sort: 'id' }
         const { data, meta } = await this.portcullis.call('GET /service-configs', { query })
         found.push(...data)
         total = data.length === 0 ? 0 : meta.pagination.totalCount

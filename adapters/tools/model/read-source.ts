@@ -1,3 +1,4 @@
+import { LARGEST_PAGE } from '../../../src/base/limits.ts'
 import type { ImportedEntity } from '../../../src/index.ts'
 import { type AdminOptions, Connection } from './model-connection.ts'
 
@@ -29,8 +30,6 @@ const RESOURCES = [
   'authenticators',
   'enrollments',
 ] as const
-
-const PAGE = 500
 
 /** Endpoints and tunnelers make these when they connect; a terminator of an operator has no host. */
 const PASSING_BINDINGS: readonly unknown[] = ['edge', 'tunnel']
@@ -78,7 +77,9 @@ export async function readSource(
 async function listAll(connection: Connection, resource: string): Promise<readonly Shown[]> {
   const found: Shown[] = []
   for (let total = 1; found.length < total; ) {
-    const { items, totalCount } = await connection.entities(resource).list({ limit: PAGE, offset: found.length })
+    const { items, totalCount } = await connection
+      .entities(resource)
+      .list({ limit: LARGEST_PAGE, offset: found.length })
     found.push(...items)
     total = items.length === 0 ? 0 : totalCount
   }

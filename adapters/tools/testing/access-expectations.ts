@@ -1,4 +1,5 @@
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
+import { LARGEST_PAGE } from '../../../src/base/limits.ts'
 import {
   type Controller,
   type ExplainOptions,
@@ -97,15 +98,12 @@ export async function reachOf(
   return { dial: await reached('Dial'), bind: await reached('Bind') }
 }
 
-/** The most entities of a page. */
-const PAGE = 500
-
 async function allServices({ services }: Pick<Controller['engine'], 'services'>) {
   const found: { readonly id: string; readonly name: string }[] = []
   for (;;) {
-    const { items } = await services.list(SYSTEM_CALL, { limit: PAGE, offset: found.length })
+    const { items } = await services.list(SYSTEM_CALL, { limit: LARGEST_PAGE, offset: found.length })
     found.push(...items)
-    if (items.length < PAGE) return found
+    if (items.length < LARGEST_PAGE) return found
   }
 }
 

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../src/base/time.ts'
 import {
   type AnswerOf,
   type ApiClient,
@@ -119,7 +120,7 @@ async function invitation(admin: ApiClient<ManagementApi>, now: number, identity
   const shown = async () => (await admin.call('GET /identities/{id}', { params: { id: identityId } })).data
   const { name, enrollment } = await shown()
   if (enrollment.ott?.token) return { name, token: enrollment.ott.token }
-  const expiresAt = new Date(now + 3_600_000).toISOString()
+  const expiresAt = new Date(now + HOUR_MS).toISOString()
   await admin.call('POST /enrollments', { body: { identityId, method: 'ott', expiresAt } })
   return { name, token: (await shown()).enrollment.ott?.token ?? '' }
 }

@@ -1,4 +1,5 @@
 import { checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
+import { DAY_MS } from '../../../src/base/time.ts'
 import { type ControllerEvents, EVENT_NAMES, type EventName, type HostEvents } from '../../../src/index.ts'
 import type { FakeClock, FakeScheduler } from './fake-clock.ts'
 
@@ -32,7 +33,6 @@ export interface TestEvents extends HostEvents {
 
 const OPTIONS: OptionRules<Wait<EventName>> = { where: 'function', withinMs: 'number', patienceMs: 'number' }
 
-const DAY_MS = 86_400_000
 const PATIENCE_MS = 4000
 
 /** Greatest number of other events that the message names when the awaited event did not come. */

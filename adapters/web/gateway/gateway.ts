@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { Server as TlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { checkArgument, checkOptions, type OptionRules } from '../../../src/base/arguments.ts'
+import { HOUR_MS } from '../../../src/base/time.ts'
 import { Lifetime } from '../../../src/concurrency/lifetime.ts'
 import type { ControllerFetch, HostEngine } from '../../../src/index.ts'
 import { inProcessIdentity } from '../../network/sdk/in-process-identity.ts'
@@ -96,7 +97,6 @@ const OPTIONS: OptionRules<GatewayOptions> = {
   onError: 'function',
 }
 
-const HOUR_MS = 3_600_000
 const SWEEP_MS = 60_000
 /** Milliseconds for the headers of a request. */
 const HEADERS_MS = 10_000

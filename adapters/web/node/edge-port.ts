@@ -4,7 +4,7 @@ import { type Address, formatAddress, isWildcardHost, listen } from '../../netwo
 import type { OwnRouterOptions, RunningRouter } from '../../network/router/index.ts'
 import { peerCertificates } from './connection-info.ts'
 import { type LocalRouter, localRouter } from './local-router.ts'
-import { type ServerCertificate, tlsOptions } from './tls-sockets.ts'
+import { ROUTER_HANDSHAKE_MS, ROUTER_KEEP_ALIVE_MS, type ServerCertificate, tlsOptions } from './tls-sockets.ts'
 import { trackConnections } from './tracked-connections.ts'
 
 /** The edge router of the process: its name, and the address for SDKs and tunnelers. */
@@ -23,8 +23,6 @@ const LINK_PROTOCOL = 'ziti-link'
 export const ROUTER_PROTOCOLS = ['ziti-edge', LINK_PROTOCOL] as const
 /** Every message of a channel begins with these. */
 export const EDGE_FIRST_BYTES = Uint8Array.of(3, 6, 9, 12)
-const HANDSHAKE_MS = 5000
-const KEEP_ALIVE_MS = 15_000
 /** Beyond it a handshake on a port of SDKs ends that takes long, of the network that has most. */
 const MOST_CONNECTIONS = 20_000
 
@@ -93,7 +91,7 @@ export class EdgePort {
   accept(socket: TLSSocket): void {
     this.#connections?.keep(socket)
     socket.setNoDelay(true)
-    socket.setKeepAlive(true, KEEP_ALIVE_MS)
+    socket.setKeepAlive(true, ROUTER_KEEP_ALIVE_MS)
     socket.setTimeout(0)
     const stranger = { chain: peerCertificates(socket) ?? [], remoteAddress: socket.remoteAddress }
     if (this.#taking === undefined) socket.destroy()
@@ -112,6 +110,6 @@ export class EdgePort {
   }
 
   #tls(certificate: ServerCertificate) {
-    return { ...tlsOptions(certificate, [...ROUTER_PROTOCOLS]), handshakeTimeout: HANDSHAKE_MS }
+    return { ...tlsOptions(certificate, [...ROUTER_PROTOCOLS]), handshakeTimeout: ROUTER_HANDSHAKE_MS }
   }
 }

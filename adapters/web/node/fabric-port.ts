@@ -3,7 +3,7 @@ import type { ControlPlane } from '../../../src/index.ts'
 import { type Address, formatAddress, isWildcardHost, listen } from '../../network/channel/index.ts'
 import type { ControlListener, FabricController, ProcessSocket } from '../../network/fabric/index.ts'
 import { peerCertificates } from './connection-info.ts'
-import { type ServerCertificate, tlsOptions } from './tls-sockets.ts'
+import { ROUTER_HANDSHAKE_MS, ROUTER_KEEP_ALIVE_MS, type ServerCertificate, tlsOptions } from './tls-sockets.ts'
 import { type Connections, trackConnections } from './tracked-connections.ts'
 
 /** The part of a controller that serves routers. */
@@ -43,8 +43,6 @@ export const CONTROL_PROTOCOL = 'ziti-ctrl'
 /** The ALPN protocol of other processes over the same storage. */
 export const PROCESS_PROTOCOL = 'portcullis-process'
 const PROTOCOLS = [CONTROL_PROTOCOL, PROCESS_PROTOCOL]
-const HANDSHAKE_MS = 5000
-const KEEP_ALIVE_MS = 15_000
 /** Beyond it a handshake on a port of routers ends that takes long, of the network that has most. */
 const MOST_CONNECTIONS = 20_000
 /** Serves no routers. */
@@ -131,13 +129,13 @@ class OpenControlChannel implements ControlChannel {
   }
 
   #tls(certificate: ServerCertificate) {
-    return { ...tlsOptions(certificate, PROTOCOLS), handshakeTimeout: HANDSHAKE_MS }
+    return { ...tlsOptions(certificate, PROTOCOLS), handshakeTimeout: ROUTER_HANDSHAKE_MS }
   }
 
   accept(socket: TLSSocket): void {
     this.#connections?.keep(socket)
     socket.setNoDelay(true)
-    socket.setKeepAlive(true, KEEP_ALIVE_MS)
+    socket.setKeepAlive(true, ROUTER_KEEP_ALIVE_MS)
     socket.setTimeout(0)
     const { remoteAddress, alpnProtocol } = socket
     const take = (listener: ControlListener) => {
@@ -164,12 +162,12 @@ function openProcessSocket(address: string): Promise<ProcessSocket> {
   const { host, port } = addressOf(address)
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, ALPNProtocols: [PROCESS_PROTOCOL], rejectUnauthorized: false })
-    socket.setTimeout(HANDSHAKE_MS, () => socket.destroy(new Error('no answer in time')))
+    socket.setTimeout(ROUTER_HANDSHAKE_MS, () => socket.destroy(new Error('no answer in time')))
     socket.on('error', reject)
     socket.once('secureConnect', () => {
       socket.setTimeout(0)
       socket.setNoDelay(true)
-      socket.setKeepAlive(true, KEEP_ALIVE_MS)
+      socket.setKeepAlive(true, ROUTER_KEEP_ALIVE_MS)
       try {
         if (socket.alpnProtocol !== PROCESS_PROTOCOL) {
           throw new Error('the address does not speak the protocol of processes')

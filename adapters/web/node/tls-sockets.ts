@@ -2,6 +2,10 @@ import { constants, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 
+/** Milliseconds for the TLS handshake of a router or SDK, and of silence before its TCP connection is probed. */
+export const ROUTER_HANDSHAKE_MS = 5000
+export const ROUTER_KEEP_ALIVE_MS = 15_000
+
 /** The facts by which a client judges the certificate of a server. */
 export interface ServerCertificateFacts {
   /** The DNS names and IP addresses that it is for. */

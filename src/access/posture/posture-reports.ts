@@ -62,7 +62,7 @@ export class Posture {
     return this.#context.storage.read(async (tx) => postureDataView(await wholePostureOf(tx, identityId)))
   }
 
-  /** The service requests of an identity that posture refused, oldest first, at most fifty. */
+  /** The service requests of an identity that posture refused, oldest first, at most 50. */
   async failedRequests(identityId: string): Promise<readonly RecordOf<typeof failedServiceRequests>[]> {
     readId(identityId, 'identityId')
     return this.#context.storage.read(async (tx) => {

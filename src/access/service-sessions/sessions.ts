@@ -213,7 +213,7 @@ async function isUnderway({ storage }: EngineContext, { jti, sub, z_asid, z_st }
 /** How many failed service requests of an identity are kept. */
 const KEPT_PER_IDENTITY = 50
 
-/** Records a service request that posture refused, and deletes the oldest beyond fifty. */
+/** Records a service request that posture refused, and deletes the oldest beyond {@link KEPT_PER_IDENTITY}. */
 async function recordFailedRequest(
   { settings, random, clock }: EngineContext,
   tx: WriteTransaction,

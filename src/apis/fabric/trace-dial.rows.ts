@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { instant } from '../../base/time.ts'
+import { instant, SECOND_MS } from '../../base/time.ts'
 import { MOST_WAIT_MS } from '../../fabric/circuits/trace-dial.ts'
 import { IdOrName } from '../../facts/access/access-questions.resource.ts'
 import { DIAL_STATIONS } from '../../facts/fabric/rules/index.ts'
 import { defineOperation } from '../../http/operations/define-operation.ts'
 import { described } from '../../kernel/declaration/words.ts'
 
-const SECOND_MS = 1000
 const USUAL_SECONDS = 30
 const Named = described(z.object({ id: z.string(), name: z.string() }), { id: 'Its id.', name: 'Its name.' })
 

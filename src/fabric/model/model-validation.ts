@@ -1,4 +1,5 @@
 import { ControllerError, notFound } from '../../base/errors.ts'
+import { MINUTE_MS } from '../../base/time.ts'
 import type { EngineContext, ModelComparison } from '../../context/context.ts'
 import { serviceConfigs } from '../../facts/configs/config.resource.ts'
 import type { FromRouter, ModelEvent } from '../../facts/fabric/messages/index.ts'
@@ -17,7 +18,6 @@ interface Pending {
   readonly fail: (error: Error) => void
 }
 
-const MINUTE_MS = 60_000
 const MOST_DIFFERENCES = 1000
 const LONGEST_DETAIL = 1000
 

@@ -1,3 +1,4 @@
+import { MINUTE_MS, SECOND_MS } from '../../base/time.ts'
 import type { CircuitFailure, DialFailureCause } from '../../facts/access/explain/service-reach.rules.ts'
 import type { ControllerEvents, EventName } from '../../facts/network/events.ts'
 import type { EventChoice } from './event-choice.ts'
@@ -10,8 +11,6 @@ type Form<E extends EventName> = (
 type Forms = { readonly [E in EventName]?: Form<E> }
 
 const NANOSECONDS = 1_000_000
-const SECOND_MS = 1000
-const MINUTE_MS = 60_000
 const MINUTE_SECONDS = 60
 const FAILURE_CAUSES: Readonly<Record<CircuitFailure, string>> = {
   'no-terminators': 'NO_TERMINATORS',

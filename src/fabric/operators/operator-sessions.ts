@@ -20,7 +20,7 @@ const MOST = 64
 /** Streams of events and traces of one session: a further one ends the oldest. Every event is written anew for each of them. */
 const MOST_STREAMS = 8
 /** Milliseconds between checks of the rights of connected operators. */
-const LOOK_MS = 1000
+const RIGHTS_LOOK_MS = 1000
 
 /** The parts that sessions hand messages to. */
 interface OperatorParts {
@@ -56,7 +56,7 @@ export class OperatorSessions {
     if (own.length >= MOST_OF_ONE) own[0]?.end()
     if (this.#sessions.size >= MOST) [...this.#sessions][0]?.end()
     this.#sessions.add(session)
-    timetable.notLater('operator', 'look', clock.now() + LOOK_MS)
+    timetable.notLater('operator', 'look', clock.now() + RIGHTS_LOOK_MS)
     return session
   }
 
@@ -69,7 +69,7 @@ export class OperatorSessions {
   async #look(): Promise<void> {
     const { timetable, clock } = this.#parts.context
     if (this.#sessions.size === 0) return
-    timetable.set('operator', 'look', clock.now() + LOOK_MS)
+    timetable.set('operator', 'look', clock.now() + RIGHTS_LOOK_MS)
     for (const session of [...this.#sessions]) await session.judge()
   }
 }

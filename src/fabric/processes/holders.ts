@@ -41,7 +41,7 @@ interface Pending {
 type Answers = Pick<Pending, 'circuits' | 'wasOpen' | 'trace'>
 
 /** Milliseconds between looks for other processes, if no event reports one before. */
-const LOOK_MS = 2000
+const PROCESSES_LOOK_MS = 2000
 /** Milliseconds after which a process that could not be reached is dialed again. */
 const RETRY_MS = 5000
 /** Milliseconds within which other processes answer an operator's question; a later answer is ignored. */
@@ -134,7 +134,7 @@ export class Holders {
 
   #later(): void {
     const { clock, timetable } = this.#parts.context
-    timetable.set('processes', 'look', clock.now() + LOOK_MS)
+    timetable.set('processes', 'look', clock.now() + PROCESSES_LOOK_MS)
   }
 
   async #dial(address: string, dial: DialProcess): Promise<void> {

@@ -19,7 +19,7 @@ interface Pending {
 }
 
 /** The most terminators of one question. */
-const BATCH = 50
+const TERMINATORS_PER_QUESTION = 50
 const ANSWER_MS = 60_000
 const OFFLINE: Answer = { state: 'unknown', detail: 'router off-line' }
 const SILENT: Answer = { state: 'unknown', detail: 'the router did not answer within a minute' }
@@ -49,8 +49,8 @@ export class TerminatorComparisons {
     isOver: () => boolean,
   ): Promise<void> {
     for (const [routerId, own] of grouped(stored, (terminator) => terminator.routerId)) {
-      for (let at = 0; at < own.length && !isOver(); at += BATCH) {
-        const batch = own.slice(at, at + BATCH)
+      for (let at = 0; at < own.length && !isOver(); at += TERMINATORS_PER_QUESTION) {
+        const batch = own.slice(at, at + TERMINATORS_PER_QUESTION)
         const names = await this.#namesOf(batch)
         const answers = await this.#ask(routerId, batch, fix)
         const invalid = batch.filter((_, index) => isInvalid(answers[index])).map(({ id }) => id)

@@ -1,12 +1,13 @@
+import { DAY_MS } from '../../base/time.ts'
 /** The states of an access request. Only an open request changes. */
 export const REQUEST_STATES = ['open', 'approved', 'refused', 'withdrawn', 'expired'] as const
 export type RequestState = (typeof REQUEST_STATES)[number]
 
 /** The shortest and the longest time that can be asked for, ms. */
 export const SHORTEST_REQUEST_MS = 60_000
-export const LONGEST_REQUEST_MS = 30 * 24 * 3_600_000
+export const LONGEST_REQUEST_MS = 30 * DAY_MS
 /** Milliseconds after which an open request ends by itself: a later approval would open access that nobody waits for. */
-export const OPEN_MS = 24 * 3_600_000
+export const OPEN_MS = DAY_MS
 /** Requests of one identity that are kept once they are decided; the oldest are deleted. The audit trail keeps all of them. */
 export const KEPT_DECIDED = 50
 

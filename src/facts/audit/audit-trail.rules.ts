@@ -1,6 +1,7 @@
 import { jsonBytes } from '../../base/bytes.ts'
 import { DIGEST_DIGITS } from '../../base/members.ts'
 import { canonicalJson } from '../../base/text.ts'
+import { HOUR_MS } from '../../base/time.ts'
 
 /** The parts of a record that its digest covers: all of them. */
 export interface ChainedRecord {
@@ -96,8 +97,6 @@ export function shareOf(bytesPerHour: number, sharedBytesPerHour: number, partie
   const share = Math.min(bytesPerHour, sharedBytesPerHour / Math.max(1, parties))
   return { bytesPerHour: share, atOnce: Math.min(bytesPerHour, Math.max(share, LEAST_AT_ONCE)) }
 }
-
-const HOUR_MS = 3_600_000
 
 /** The budget of a party that has caused no bytes yet. */
 export function fullBudget({ atOnce }: Allowance, now: number): Budget {

@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../base/time.ts'
 /** The lockout rules of an auth policy. 0 attempts: never; 0 minutes: until an admin unlocks the password. */
 export interface LockoutRules {
   readonly maxAttempts: number
@@ -15,7 +16,6 @@ export interface PasswordAttempts {
 
 export const NO_FAILED_ATTEMPTS: PasswordAttempts = { failedAttempts: 0, lockedAt: null, lockedUntil: null }
 
-const MINUTE_MS = 60_000
 /** The longest lock, minutes: longer locks end at an instant that no date can hold. */
 const MOST_MINUTES = 2_147_483_647
 
@@ -40,7 +40,7 @@ export function afterFailure(known: PasswordAttempts, rules: LockoutRules, now: 
 /** Wrong one-time codes that are accepted within a span of ms. The limit of a day makes guessing hopeless. */
 const CODE_LIMITS = [
   { failures: 10, withinMs: 5 * 60_000 },
-  { failures: 50, withinMs: 24 * 60 * 60_000 },
+  { failures: 50, withinMs: DAY_MS },
 ] as const
 
 const LONGEST_MS = Math.max(...CODE_LIMITS.map(({ withinMs }) => withinMs))

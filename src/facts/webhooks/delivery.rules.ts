@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../base/time.ts'
 /** Milliseconds of one attempt. Standard Webhooks recommends 15 to 30 s; a longer attempt would delay later events. */
 export const ATTEMPT_MS = 15_000
 /** Milliseconds after which a round begins no further attempt. */
@@ -17,7 +18,7 @@ const DOWN_AFTER = 5
 /** Milliseconds between such trials. */
 const TRIAL_MS = 30_000
 /** The longest delay of the next attempt that a subscriber may ask for, ms. */
-const LONGEST_PUT_OFF_MS = 3_600_000
+const LONGEST_PUT_OFF_MS = HOUR_MS
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

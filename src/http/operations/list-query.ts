@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ControllerError, invalidField } from '../../base/errors.ts'
+import { LARGEST_PAGE } from '../../base/limits.ts'
 import { resourceNamed } from '../../facts/resources/index.ts'
 import {
   both,
@@ -24,7 +25,6 @@ export const ListQuery = z.object({
 })
 
 const DEFAULT_LIMIT = 10
-const MAX_LIMIT = 500
 const MAX_OFFSET = 100_000
 
 /**
@@ -60,8 +60,8 @@ function readQuery(parameters: URLSearchParams, symbols: SymbolTable): Query {
 
 function clampLimit(limit: number | 'none' | undefined): number {
   if (limit === undefined || limit === 0) return DEFAULT_LIMIT
-  if (limit === 'none' || limit < 0) return MAX_LIMIT
-  return Math.min(limit, MAX_LIMIT)
+  if (limit === 'none' || limit < 0) return LARGEST_PAGE
+  return Math.min(limit, LARGEST_PAGE)
 }
 
 function integer(parameters: URLSearchParams, name: string): number | undefined {

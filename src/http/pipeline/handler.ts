@@ -1,5 +1,6 @@
 import type { Profile } from '../../base/compatibility.ts'
 import { ControllerError } from '../../base/errors.ts'
+import { LARGEST_PAGE } from '../../base/limits.ts'
 import type { Call, Caller } from '../../context/call.ts'
 import type { ControllerEngine } from '../../engine/engine.ts'
 import type { Logger, Turns } from '../../ports/runtime.ts'
@@ -22,7 +23,7 @@ import { type InputRules, readBodyText, readInput, refuseEncodedBody } from './r
 import { apiPathOf, BASES, openIdPathOf, Router } from './router.ts'
 
 /** Entities that all lists in progress for one identity may ask for: one page of the largest size. */
-const ENTITIES_AT_ONCE = 500
+const ENTITIES_AT_ONCE = LARGEST_PAGE
 /** Entities that all lists in progress may ask for. More of them keep more memory alive, and the collector holds the event loop longer. */
 const ENTITIES_OF_ALL = 1000
 /** Characters from which on a body is read in a turn of its own: 16 bodies may arrive at once. */

@@ -1,5 +1,6 @@
 import { administrators } from '../../authority/trust.ts'
 import { foldName, type NameOrder } from '../../base/name-order.ts'
+import { DAY_MS } from '../../base/time.ts'
 import type { EngineContext } from '../../context/context.ts'
 import type { KeptAnswer } from '../../context/kept-answer.ts'
 import { isDisabled } from '../../facts/authority/authority.rules.ts'
@@ -20,7 +21,6 @@ import type { HostedServices } from './hosts-of-services.ts'
 import type { Names } from './names.ts'
 import type { Partition } from './partition.ts'
 
-const DAY_MS = 86_400_000
 /** A certificate ends soon within this time (ms): long enough to bring a new one to where it is used. */
 const CERTIFICATE_SOON_MS = 30 * DAY_MS
 /** An identity that was not seen for this time (ms) may be lost, or of somebody who left. */

@@ -1,10 +1,10 @@
 import { errorText } from '../../base/errors.ts'
-import { CLOCK_TOLERANCE_SECONDS } from '../../base/time.ts'
+import { CLOCK_TOLERANCE_SECONDS, DAY_MS } from '../../base/time.ts'
 import { logFailure } from '../../context/background-failure.ts'
 import { type FindingSources, type Found, unnamed } from './found-credentials.ts'
 
 /** A backup is old from this age on (ms): a daily backup may be late once. */
-const OLD_MS = 2 * 86_400_000
+const OLD_MS = 2 * DAY_MS
 
 /** Whether the clock of this process is behind the instants at which others wrote: who logs in there is refused here. */
 export async function clockBehind({ context: { otherClocks } }: FindingSources): Promise<Found> {

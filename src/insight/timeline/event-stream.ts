@@ -6,7 +6,7 @@ import type { EventLog, KeptEvent } from './event-log.ts'
 import { type Found, ReaderStream } from './reader-stream.ts'
 
 /** How many events are handed over at once. */
-const BATCH = 64
+const EVENTS_PER_READ = 64
 
 /** Events, oldest first; `isCut` when earlier ones were forgotten before they were read. */
 export interface EventBatch {
@@ -35,7 +35,7 @@ export class EventStream extends ReaderStream<EventBatch> {
 
   protected async find(call: Call): Promise<Found<EventBatch>> {
     const { log, context, idOf } = this.#source
-    const { events, isCut } = log.after(this.#place, BATCH)
+    const { events, isCut } = log.after(this.#place, EVENTS_PER_READ)
     const last = events.at(-1)
     if (last !== undefined) this.#place = last.number
     else if (isCut) this.#place = log.last

@@ -16,7 +16,7 @@ import type { ReaderStream } from './reader-stream.ts'
 /** Milliseconds between two signs of life to the readers of streams; each time their rights are judged again. */
 const HEARTBEAT_MS = 15_000
 /** Milliseconds after which readers are judged again: another process, or another write, may have withdrawn their rights. */
-const LOOK_MS = 1000
+const RIGHTS_LOOK_MS = 1000
 /** The events of this process, for callers with the right to read them: past events, and new events as they happen. */
 export class Timelines {
   readonly #source: StreamSource
@@ -76,7 +76,7 @@ export class Timelines {
     if (this.#streams.size >= eventStreams) this.#makeRoomFor(stream)
     this.#streams.add(stream)
     context.timetable.notLater('event-stream', 'all', context.clock.now() + HEARTBEAT_MS)
-    context.timetable.notLater('event-stream', 'look', context.clock.now() + LOOK_MS)
+    context.timetable.notLater('event-stream', 'look', context.clock.now() + RIGHTS_LOOK_MS)
     return stream
   }
 
@@ -122,7 +122,7 @@ export class Timelines {
       this.#place = undefined
       return
     }
-    timetable.set('event-stream', 'look', clock.now() + LOOK_MS)
+    timetable.set('event-stream', 'look', clock.now() + RIGHTS_LOOK_MS)
     const isConcerned = await storage.read(async (tx) => {
       const known = this.#place
       if (known !== undefined && isSamePoint(tx, known)) return false

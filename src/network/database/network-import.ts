@@ -44,7 +44,7 @@ interface Imported {
 }
 
 /** Records after which progress is reported. */
-const BATCH = 200
+const RECORDS_PER_REPORT = 200
 
 /**
  * Imports the network of another controller, with its ids. An entity whose id exists already is brought level with it,
@@ -76,14 +76,14 @@ export class NetworkImport {
       }
     }
     const counts = new Map<string, { created: number; updated: number; unchanged: number }>()
-    for (let from = 0; from < records.length; from += BATCH) {
-      const batch = records.slice(from, from + BATCH)
+    for (let from = 0; from < records.length; from += RECORDS_PER_REPORT) {
+      const batch = records.slice(from, from + RECORDS_PER_REPORT)
       await this.#write(batch, async (tx, { resource, record }) => {
         const count = counts.get(resource.name) ?? { created: 0, updated: 0, unchanged: 0 }
         counts.set(resource.name, count)
         count[await put(tx, resource, record, { dryRun, now })]++
       })
-      onProgress?.({ done: Math.min(from + BATCH, records.length), total: records.length })
+      onProgress?.({ done: Math.min(from + RECORDS_PER_REPORT, records.length), total: records.length })
     }
     return { counts: [...counts].map(([resource, count]) => ({ resource, ...count })), notes }
   }

@@ -1,6 +1,7 @@
 import type { CryptoKey, JWK } from 'jose'
 import { fromBase64 } from '../../base/bytes.ts'
 import { BoundedMap } from '../../base/collections.ts'
+import { HOUR_MS } from '../../base/time.ts'
 import type { KeySets, TokenSigner } from '../../ports/credentials.ts'
 import { loadJose } from '../jose-library.ts'
 import { loadLibrary } from '../x509/asn1-structures.ts'
@@ -130,7 +131,7 @@ export function createSignerKeys(keySets: KeySets, options: VerificationKeyOptio
 /** Milliseconds after which a key set is fetched again. */
 const FRESH_MS = 300_000
 /** Milliseconds for which its keys are used while fetching fails. */
-const MAX_AGE_MS = 3_600_000
+const MAX_AGE_MS = HOUR_MS
 /** Milliseconds between two fetches for tokens whose key is missing or does not fit. */
 const MISS_INTERVAL_MS = 1_000
 /** Milliseconds between two fetches of an old set after a failure: its tokens wait for each attempt. */

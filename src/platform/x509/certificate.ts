@@ -2,6 +2,7 @@ import type { Certificate as CertificateStructure } from '@peculiar/asn1-x509'
 import { bytesText, toHex } from '../../base/bytes.ts'
 import { BoundedMap } from '../../base/collections.ts'
 import { isStorable } from '../../base/text.ts'
+import { MINUTE_MS } from '../../base/time.ts'
 import type { CertificateFacts } from '../../ports/pki.ts'
 import { type Library, parseDer } from './asn1-structures.ts'
 import { DER_TAGS, type DerElement, readElements, readSequence, readSigned, type Signed } from './der.ts'
@@ -194,8 +195,6 @@ export interface Validity {
   readonly notBefore: number
   readonly notAfter: number
 }
-
-const MINUTE_MS = 60_000
 
 /**
  * The span in which a new certificate is valid, in ms: from one minute before `now`, for clients whose clock is a little

@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../../../../src/base/time.ts'
 import type { CircuitUsage, EdgeListener, FromRouter, LinkReport, ToRouter } from '../../../../src/control-channel.ts'
 import { ROUTER_VERSION } from '../../../../src/data-plane.ts'
 import type { Frame } from '../../channel/frame.ts'
@@ -27,7 +28,6 @@ import {
 import { ModelValidated, Subscribe } from './model-definitions.ts'
 import { routeResult } from './route-result.ts'
 
-const SECOND_MS = 1000
 /** Seconds for which a subscription to the model holds. Deployed controllers allow six minutes at most. */
 const SUBSCRIPTION_SECONDS = 300
 

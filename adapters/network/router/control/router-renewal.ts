@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { DAY_MS, HOUR_MS } from '../../../../src/base/time.ts'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import type { ToRouter } from '../../../../src/control-channel.ts'
 import { pauseAfter } from '../../../../src/data-plane.ts'
@@ -23,9 +24,9 @@ export interface RouterRenewalSettings {
 type Certificates = Extract<ToRouter, { type: 'certificates' }>
 
 /** Milliseconds before the end of a certificate at which it is renewed. */
-const RENEW_BEFORE_MS = 7 * 24 * 3_600_000
+const RENEW_BEFORE_MS = 7 * DAY_MS
 /** Milliseconds between checks for a due renewal; a controller that refused is asked again then. */
-const LOOK_MS = 3_600_000
+const RENEWAL_LOOK_MS = HOUR_MS
 /** Milliseconds that a controller has for new certificates. */
 const ANSWER_MS = 60_000
 
@@ -111,7 +112,7 @@ export class RouterRenewal implements TakesControllers {
   }
 
   #lookLater(): void {
-    this.#cancelLook = this.#timer(LOOK_MS, () => {
+    this.#cancelLook = this.#timer(RENEWAL_LOOK_MS, () => {
       this.#asked = undefined
       this.#work()
       this.#lookLater()

@@ -1,3 +1,4 @@
+import { LARGEST_PAGE } from '../../../../src/base/limits.ts'
 import type {
   AuditEntry,
   AuditFinding,
@@ -87,9 +88,6 @@ ${CONNECTION_DETAILS}`,
 
 type AuditCall = CommandCall<keyof typeof AUDIT_OPTIONS>
 
-/** Records of one question. */
-const PAGE = 500
-
 /** Prints records of the audit trail, from a storage or of a running controller. Throws {@link UsageError}. */
 function tellAudit(call: AuditCall): Promise<Answer | number> {
   if (call.options.typed('after') !== undefined && !call.options.flag('lines') && !call.options.flag('follow')) {
@@ -124,7 +122,7 @@ async function printAudit(
   if (options.flag('lines')) {
     let after: string | null = options.typed('after') ?? ''
     while (after !== null) {
-      const page: AuditPage = await read({ ...asked, after, limit: PAGE })
+      const page: AuditPage = await read({ ...asked, after, limit: LARGEST_PAGE })
       for (const entry of page.entries) terminal.print(JSON.stringify(entry))
       after = page.next
     }
@@ -139,7 +137,7 @@ async function latest(read: ReadAudit, asked: AuditRequest, count: number): Prom
   const entries: AuditEntry[] = []
   let before: string | undefined
   while (entries.length < count) {
-    const limit = Math.min(PAGE, count - entries.length)
+    const limit = Math.min(LARGEST_PAGE, count - entries.length)
     const page = await read({ ...asked, limit, ...(before !== undefined && { before }) })
     entries.push(...page.entries)
     if (page.next === null) break

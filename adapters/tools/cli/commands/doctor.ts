@@ -1,5 +1,6 @@
 import { grouped } from '../../../../src/base/collections.ts'
 import { fewOf, visibleLine } from '../../../../src/base/text.ts'
+import { DAY_MS } from '../../../../src/base/time.ts'
 import type { NetworkFinding } from '../../../../src/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../command-line/command.ts'
 import { UsageError } from '../command-line/usage.ts'
@@ -52,7 +53,6 @@ Other records that cannot be read stay as they are, unless --delete-damaged is g
   run: async (call) => examine({ ...call, options: await withConfigFile(call.options, call.environment) }),
 })
 
-const DAY_MS = 24 * 60 * 60 * 1000
 /** Days after which a backup is too old: a daily backup may be late once. */
 const OLD_DAYS = 2
 

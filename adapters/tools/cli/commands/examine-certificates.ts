@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { DAY_MS } from '../../../../src/base/time.ts'
 import type { PkiStatus } from '../../../../src/index.ts'
 import { PkiFileError, type PkiFiles, pkiFilesIn, readPkiFiles } from '../../../web/node/index.ts'
 import type { GivenOptions } from '../command-line/options.ts'
@@ -22,8 +23,6 @@ interface Moment {
   readonly now: number
   readonly soonMs: number
 }
-
-const DAY_MS = 24 * 60 * 60_000
 
 /** The parts of a PKI that hold certificates. */
 const CERTIFICATE_PARTS = ['caPem', 'signingCertPem', 'serverCertPem'] as const

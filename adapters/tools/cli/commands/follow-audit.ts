@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { readAnswer, requestFor } from '../../../../src/api-calls.ts'
+import { LARGEST_PAGE } from '../../../../src/base/limits.ts'
 import type { AuditPage, AuditRequest } from '../../../../src/index.ts'
 import type { Connection } from '../connection/connect.ts'
 import type { Terminal } from '../output.ts'
@@ -8,13 +9,11 @@ import type { Terminal } from '../output.ts'
 export type ReadAudit = (request: AuditRequest) => Promise<AuditPage>
 
 /** How often a storage is asked for new records, ms. */
-const LOOK_MS = 1000
+const RECORDS_LOOK_MS = 1000
 /** A stream that ended is asked for again after this time, ms. */
 const AGAIN_MS = 1000
 /** Interval, ms, in which the login is used: an idle login ends. */
 const IN_USE_MS = 300_000
-/** Records of one question. */
-const PAGE = 500
 
 /**
  * Prints records as a controller sends them, from `from` on or from now on, for as long as the login may read them. A stream that is cut
@@ -83,11 +82,11 @@ export async function followStorage(
 ): Promise<never> {
   let after = from ?? (await read({ limit: 1 })).entries[0]?.id ?? ''
   for (;;) {
-    const page = await read({ ...asked, after, limit: PAGE })
+    const page = await read({ ...asked, after, limit: LARGEST_PAGE })
     for (const entry of page.entries) terminal.print(JSON.stringify(entry))
     // A page names the beginning of the next page, even without a wanted record.
     const place = page.next ?? page.entries.at(-1)?.id
     if (place !== undefined) after = place
-    if (page.next === null) await setTimeout(LOOK_MS)
+    if (page.next === null) await setTimeout(RECORDS_LOOK_MS)
   }
 }

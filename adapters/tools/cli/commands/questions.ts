@@ -1,5 +1,6 @@
 import { isBookkeeping } from '../../../../src/base/members.ts'
 import { counted, fewOf, listed, visibleLine } from '../../../../src/base/text.ts'
+import { HOUR_MS } from '../../../../src/base/time.ts'
 import {
   type AnswerOf,
   ApiError,
@@ -179,7 +180,6 @@ const DONE: Readonly<Record<string, string>> = {
   'entity.deleted': 'deleted',
 }
 const ACCESS_KINDS = ['identities', 'services', 'service-policies']
-const HOUR_MS = 3_600_000
 /** Answered for a change that cannot be taken back, because something else was changed or deleted after it. */
 const NOT_TAKEN_BACK: readonly number[] = [400, 404, 409]
 const MOST_NAMES = 5

@@ -5,7 +5,7 @@ import { UsageError } from '../command-line/usage.ts'
 import { withoutMistakes } from './model/model-files.ts'
 
 /** How often is looked whether the parent is still there, in ms. */
-const LOOK_MS = 500
+const PARENT_LOOK_MS = 500
 
 /** `portcullis test-server`. */
 export const TEST_SERVER = defineCommand({
@@ -53,7 +53,7 @@ function parentEnds(): Promise<void> {
   return new Promise((resolve) => {
     const look = setInterval(() => {
       if (process.ppid !== ppid) end()
-    }, LOOK_MS)
+    }, PARENT_LOOK_MS)
     const end = () => {
       clearInterval(look)
       process.stdin.destroy()

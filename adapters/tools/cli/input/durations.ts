@@ -1,7 +1,8 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/base/time.ts'
 import { type Setting, UsageError } from '../command-line/usage.ts'
 
 /** Milliseconds of the units that a duration may be given in. */
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const UNITS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS }
 /** Days of the longest time that a session, a token or an invitation may last: beyond it a slip of the pen is more likely than a wish. */
 const MOST_DAYS_OF_USE = 3650
 /** Seconds for which a request waits at most. */

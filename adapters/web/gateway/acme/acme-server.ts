@@ -1,4 +1,5 @@
 import type * as AcmeClient from 'acme-client'
+import { DAY_MS } from '../../../../src/base/time.ts'
 
 /** The package `acme-client`. */
 export type AcmeLibrary = typeof AcmeClient
@@ -30,7 +31,7 @@ export async function acmeLibrary(): Promise<AcmeLibrary> {
 const REQUEST_MS = 30_000
 /** The most bytes of an answer: a chain of certificates is a few kB. */
 const MOST_BYTES = 1_048_576
-const LONGEST_PAUSE_MS = 24 * 3_600_000
+const LONGEST_PAUSE_MS = DAY_MS
 
 /**
  * Bounds the requests to a server: their time, their size, and the life of the order that they are for. The package repeats a request by

@@ -1,5 +1,6 @@
 import type { SecureContext } from 'node:tls'
 import type { Client } from 'acme-client'
+import { HOUR_MS } from '../../../../src/base/time.ts'
 import { callIsolated } from '../../../../src/concurrency/call-isolated.ts'
 import { runtime } from '../../../../src/concurrency/process-runtime.ts'
 import { unlessAborted } from '../../../../src/concurrency/unless-aborted.ts'
@@ -13,14 +14,14 @@ import { ShownCertificates } from './shown-certificates.ts'
 /** The share of its life after which a certificate is renewed. */
 const RENEWED_AFTER = 2 / 3
 /** How often the services and the folder are read without an event, in ms. A clock that is set has its effect then, at the latest. */
-const LOOK_EVERY_MS = 3_600_000
+const SERVICES_LOOK_MS = HOUR_MS
 /** Changes of services are followed together, after this many ms. */
 const FOLLOWED_AFTER_MS = 1000
 /** Milliseconds for one order. */
 const ORDER_MS = 180_000
 /** The first pause after a failure, in ms. It doubles. Servers refuse a host that fails five times in an hour. */
 const FIRST_PAUSE_MS = 300_000
-const LONGEST_PAUSE_MS = 12 * 3_600_000
+const LONGEST_PAUSE_MS = 12 * HOUR_MS
 /** The longest pause as a share of the life of the present certificate: the last third of its life has time for some. */
 const LONGEST_PAUSE_SHARE = 1 / 24
 /** The most hosts with certificates. */
@@ -102,7 +103,7 @@ export class ServedCertificates implements AcmeCertificates {
       if (this.#looking !== undefined) return this.#lookBy(this.#now() + FOLLOWED_AFTER_MS)
       this.#looking = this.#look().then((next) => {
         this.#looking = undefined
-        this.#lookBy(Math.min(next, this.#now() + LOOK_EVERY_MS))
+        this.#lookBy(Math.min(next, this.#now() + SERVICES_LOOK_MS))
       })
     })
   }

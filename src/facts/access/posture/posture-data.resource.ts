@@ -85,7 +85,7 @@ const FAILED_SERVICE_REQUESTS_DEFINITION = {
   indexed: ['identityId'],
 } as const satisfies ResourceDefinition
 
-/** A request for a service that posture refused; the last fifty of an identity are kept. */
+/** A request for a service that posture refused; the last 50 of an identity are kept. */
 export interface FailedServiceRequests extends Resource<typeof FAILED_SERVICE_REQUESTS_DEFINITION> {}
 export const failedServiceRequests: FailedServiceRequests = defineResource(FAILED_SERVICE_REQUESTS_DEFINITION, {
   identityId: 'The id of the identity that asked.',

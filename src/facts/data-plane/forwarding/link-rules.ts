@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../base/time.ts'
 import { ROUTER_VERSION } from '../../routers/versions.rules.ts'
 
 /** The place of a link between two routers: the binding of each, and the protocol. */
@@ -22,7 +23,7 @@ const PEER_FIRST_MS = 1000
 /** Milliseconds between dials of a healthy peer, and of a peer that lost its controller. */
 const BACK_OFF = {
   healthy: { firstMs: 5000, mostMs: 300_000, factor: 1.5 },
-  unhealthy: { firstMs: 60_000, mostMs: 3_600_000, factor: 10 },
+  unhealthy: { firstMs: 60_000, mostMs: HOUR_MS, factor: 10 },
 } as const
 
 /** Duplicates in a row after which the new link is accepted: the held link may be dead without a sign. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../base/time.ts'
 import { type Acknowledgement, type Chunk, costOf, PAYLOAD_FLAG, type Payload, shortClock } from './payload.ts'
 
 /** The limits of a sender's window and its retransmissions. */
@@ -19,7 +20,7 @@ export const SENDER_LIMITS: SenderLimits = {
   leastBytes: 16_384,
   peerBytes: 4_194_304,
   giveUpMs: 180_000,
-  giveUpFullMs: 3_600_000,
+  giveUpFullMs: HOUR_MS,
 }
 
 /** Good acknowledgements after which the window grows. */

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../base/time.ts'
 /** The rank in which terminators are tried. */
 export type Precedence = 'required' | 'default' | 'failed'
 export type TerminatorStrategy = 'smartrouting' | 'random' | 'weighted' | 'sticky'
@@ -81,7 +82,6 @@ export interface TerminatorUse {
   readonly fadedAt: number
 }
 
-const MINUTE_MS = 60_000
 const FAILURE_COST = 20
 const SUCCESS_CREDIT = 2
 const COST_OF_A_CIRCUIT = 2

@@ -20,7 +20,7 @@ interrupt the copy, and serve the new one. The audit trail moves with its chain.
 })
 
 /** Milliseconds between two looks whether the source changed. */
-const LOOK_MS = 500
+const SOURCE_LOOK_MS = 500
 /** Milliseconds within which a level copy takes over the writes since the last look. */
 const LEVEL_MS = 2000
 
@@ -72,6 +72,6 @@ async function followUntilStopped(copy: StoreCopy, print: (line: string) => void
     if (isLevel && !wasLevel)
       print(`level at revision ${copy.revision}: stop what serves the source, then interrupt this`)
     wasLevel ||= isLevel
-    await sleep(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined)
+    await sleep(SOURCE_LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined)
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../../../src/storage.ts'
 
 /** Records that are written at once: a write delays other writes, and a transaction has a size. */
-const BATCH = 500
+const RECORDS_PER_WRITE = 500
 /** Differences that are listed; further differences are only counted. */
 const MOST_TOLD = 20
 
@@ -131,7 +131,7 @@ export class StoreCopy {
       const { items } = await from.collection(kind).find({
         where: after(this.#lastIds.get(kind.name) ?? ''),
         orderBy: [{ field: 'id', kind: 'string', direction: 'asc' }],
-        limit: BATCH,
+        limit: RECORDS_PER_WRITE,
       })
       if (items.length === 0) return count
       await this.#insert(kind, items)
@@ -175,7 +175,7 @@ export async function compareStores(from: Storage, to: Storage): Promise<StoreCo
 }
 
 function* batchesOf<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let begin = 0; begin < all.length; begin += BATCH) yield all.slice(begin, begin + BATCH)
+  for (let begin = 0; begin < all.length; begin += RECORDS_PER_WRITE) yield all.slice(begin, begin + RECORDS_PER_WRITE)
 }
 
 async function* each(tx: ReadTransaction, kind: RecordKind): AsyncGenerator<StoredRecord> {

@@ -1,3 +1,4 @@
+import { LARGEST_PAGE } from '../../../../../src/base/limits.ts'
 import { visibleLine } from '../../../../../src/base/text.ts'
 import type { Answer, CommandCall } from '../../command-line/command.ts'
 import { UsageError } from '../../command-line/usage.ts'
@@ -6,9 +7,6 @@ import type { Style } from '../../output.ts'
 import { type Entity, findEntity, listPage, type Page } from './entity-pages.ts'
 
 type ConnectionOption = keyof typeof CONNECTION_OPTIONS
-
-/** How many are asked for at once: as many as the API answers. */
-const PAGE = 500
 
 /** Lists the entities of a collection, page by page. Throws {@link UsageError}. */
 export async function listEntities(
@@ -43,7 +41,7 @@ async function pages(
 ): Promise<Page> {
   const entities: Entity[] = []
   for (;;) {
-    const size = Math.min(PAGE, limit - entities.length)
+    const size = Math.min(LARGEST_PAGE, limit - entities.length)
     const page = await listPage(connection, collection, { ...query, limit: size, offset: offset + entities.length })
     entities.push(...page.entities)
     const isLast = page.entities.length === 0 || offset + entities.length >= page.totalCount

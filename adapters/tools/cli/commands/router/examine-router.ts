@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { visibleLine } from '../../../../../src/base/text.ts'
+import { DAY_MS } from '../../../../../src/base/time.ts'
 import { probeController } from '../../../../network/router/index.ts'
 import { type Answer, type CommandCall, defineCommand, EXIT_NO } from '../../command-line/command.ts'
 import { ROUTER_FILE } from './router.ts'
@@ -24,7 +25,7 @@ interface RouterFinding {
   readonly text: string
 }
 
-const SOON_MS = 7 * 24 * 3_600_000
+const CERTIFICATE_SOON_MS = 7 * DAY_MS
 const OTHERS_MAY_READ = 0o077
 
 /** Looks for problems of an enrolled router. Throws a usage error when its file is invalid. */
@@ -68,7 +69,7 @@ function examineCertificates({ identity }: RouterFile, now: number): readonly Ro
     if (!certificate.subject.includes(`CN=${identity.id}`)) {
       return [{ level: 'wrong', about, text: `${name} is not of the router ${identity.id}` }]
     }
-    return end - now < SOON_MS
+    return end - now < CERTIFICATE_SOON_MS
       ? [{ level: 'warning', about, text: `${name} expires on ${day}: the router renews it while it runs` }]
       : []
   })

@@ -73,7 +73,7 @@ function expiryWarnings({ serverCertPem }: Pick<PkiMaterial, 'serverCertPem'>, n
 }
 
 /** How often the files are looked at, in ms. Certificates live for weeks; two small files cost nothing to read. */
-const LOOK_EVERY_MS = 1000
+const FILES_LOOK_MS = 1000
 
 type ServerPart = Pick<PkiMaterial, 'serverCertPem' | 'serverKeyPem'>
 
@@ -102,7 +102,7 @@ export function followCertificate(files: ServerFiles, inUse: ServerPart, use: Ce
     settled = seen
     await putInUse(files, use)
   }
-  const looking = setInterval(() => void look(), LOOK_EVERY_MS).unref()
+  const looking = setInterval(() => void look(), FILES_LOOK_MS).unref()
   return () => clearInterval(looking)
 }
 

@@ -3,7 +3,7 @@ import { mkdir, open, rename, rmdir, stat } from 'node:fs/promises'
 
 const OWNER_ALONE = 0o600
 /** How often the place of the file is looked at, in ms. */
-const LOOK_EVERY_MS = 1000
+const FILE_LOOK_MS = 1000
 /** A lock that is older belongs to a process that died, in ms. */
 const LOCK_LASTS_MS = 10_000
 
@@ -27,7 +27,7 @@ export class EventFile {
     this.#file = file
     this.#mostBytes = mostBytes
     this.#opened = this.#watched(opened)
-    this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS).unref()
+    this.#timer = setInterval(() => void this.#look(), FILE_LOOK_MS).unref()
     process.on('SIGHUP', this.#onHangUp)
   }
 

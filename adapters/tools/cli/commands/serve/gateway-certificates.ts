@@ -1,4 +1,5 @@
 import type { TlsOptions } from 'node:tls'
+import { LARGEST_PAGE } from '../../../../../src/base/limits.ts'
 import { type Controller, type PkiMaterial, SYSTEM_CALL } from '../../../../../src/index.ts'
 import type { AcmeCertificates } from '../../../../web/gateway/index.ts'
 import { readServerFiles, tlsOptions } from '../../../../web/node/index.ts'
@@ -135,7 +136,6 @@ async function byAcme(
   }
 }
 
-const PAGE = 500
 /** More services than can have certificates: the library says how many there may be. */
 const MOST = 2000
 
@@ -146,12 +146,12 @@ async function servicesOf(controller: Controller, roles: readonly string[]): Pro
   )
   const filter = roles.includes('#all') ? {} : { filter: chosen.join(' or ') }
   const names: string[] = []
-  for (let offset = 0; offset < MOST; offset += PAGE) {
+  for (let offset = 0; offset < MOST; offset += LARGEST_PAGE) {
     // Later services take nothing from older services.
-    const question = { ...filter, sort: 'createdAt', limit: PAGE, offset }
+    const question = { ...filter, sort: 'createdAt', limit: LARGEST_PAGE, offset }
     const { items } = await controller.engine.services.list(SYSTEM_CALL, question)
     names.push(...items.map(({ name }) => name))
-    if (items.length < PAGE) break
+    if (items.length < LARGEST_PAGE) break
   }
   return names
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { DAY_MS } from '../../../../../src/base/time.ts'
 import type {
   AuditOptions,
   CorsOptions,
@@ -48,7 +49,7 @@ function isLimited(name: string): name is keyof typeof LIMITED {
 
 /** How much the audit trail keeps, by the name that each number has on the command line, and by how much it is multiplied. */
 const AUDITED = {
-  'keep-days': ['keepMs', 86_400_000],
+  'keep-days': ['keepMs', DAY_MS],
   bytes: ['mostBytes', 1],
   'stranger-bytes-per-hour': ['strangerBytesPerHour', 1],
   'endpoint-bytes-per-hour': ['endpointBytesPerHour', 1],

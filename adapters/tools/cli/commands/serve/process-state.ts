@@ -5,7 +5,7 @@ import { descriptorLimit } from '../examine-runtime.ts'
 /** Descriptors that have to be free for the process to take connections and to open files. */
 const SPARE_DESCRIPTORS = 32
 /** Ms between two looks at the descriptors. */
-const LOOK_EVERY_MS = 5000
+const DESCRIPTORS_LOOK_MS = 5000
 
 /** Combines the figures of this process with those of others that answer at the same port. */
 export type CombineMetrics = (own: string) => Promise<string>
@@ -107,6 +107,6 @@ function watchDescriptors(tell: (line: string) => void): () => void {
     const state = `${found.open} of ${found.limit} file descriptors are in use`
     tell(wereOut ? `warning: ${state}: connections cannot be taken` : `${state}: there are enough again`)
   }
-  const looking = setInterval(() => void look(), LOOK_EVERY_MS).unref()
+  const looking = setInterval(() => void look(), DESCRIPTORS_LOOK_MS).unref()
   return () => clearInterval(looking)
 }

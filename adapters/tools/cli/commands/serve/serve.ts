@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { DAY_MS } from '../../../../../src/base/time.ts'
 import { DEFAULT_MAX_CONNECTIONS, formatAddress } from '../../../../web/node/index.ts'
 import { defineCommand, EXIT_NO } from '../../command-line/command.ts'
 import type { Terminal } from '../../output.ts'
@@ -52,7 +53,7 @@ port of each worker, --control-listen and those that follow, of which they are t
   },
 })
 
-const SOON_MS = 30 * 24 * 3_600_000
+const CERTIFICATE_SOON_MS = 30 * DAY_MS
 
 /**
  * Reports whether a controller could be served with the options, which have been read by now: existing certificates, certificates that the
@@ -63,7 +64,7 @@ async function checkOptions(options: ServeOptions, { print, style }: Terminal): 
   const isFirst = pki.kind === 'directory' && !existsSync(pki.directory)
   const certificates: readonly Finding[] = isFirst
     ? [{ level: 'ok', about: 'certificates', text: `they are made in ${pki.directory} at the first start` }]
-    : await examineCertificates(pki, storage, { now: Date.now(), soonMs: SOON_MS })
+    : await examineCertificates(pki, storage, { now: Date.now(), soonMs: CERTIFICATE_SOON_MS })
   const kind = /^(sqlite|postgres(?:ql)?|memory)/.exec(storage.value)?.[0] ?? storage.value
   const served = `listens on ${formatAddress(listen)}, advertised as ${formatAddress(advertise ?? listen)}`
   const findings: readonly Finding[] = [

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { DAY_MS, SECOND_MS } from '../../../../../src/base/time.ts'
 import type { ControllerOptions, OpenIdOptions } from '../../../../../src/index.ts'
 import type { Address } from '../../../../web/node/index.ts'
 import { type Setting, UsageError } from '../../command-line/usage.ts'
@@ -122,9 +123,6 @@ function routerOfWorker({ name, listen, advertise }: RouterPlace, index: number)
 function shifted(address: Address, by: number): Address {
   return address.port === 0 ? address : { ...address, port: address.port + by }
 }
-
-const SECOND_MS = 1000
-const DAY_MS = 24 * 60 * 60 * SECOND_MS
 
 /** How long things last that the controller makes, where it is not the default. */
 export type Durations = Pick<
