@@ -10,12 +10,12 @@ const folder = join(root, 'adapters/tools/explorer/page')
 
 /**
  * The files of the page by name, as they are served: a document, scripts, a stylesheet, an icon. Names of scripts and styles
- * hold a hash of what is in them, so that browsers may keep them for good.
+ * hold a hash of what is in them, so that browsers may keep them for good. Tests have it begin with another file.
  */
-export async function bundleExplorer(): Promise<ReadonlyMap<string, Uint8Array>> {
+export async function bundleExplorer(main = join(folder, 'main.tsx')): Promise<ReadonlyMap<string, Uint8Array>> {
   const bundle = await rolldown({
     cwd: root,
-    input: { page: join(folder, 'main.tsx') },
+    input: { page: main },
     platform: 'browser',
     tsconfig: join(folder, 'tsconfig.json'),
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },

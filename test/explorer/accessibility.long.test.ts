@@ -1,7 +1,6 @@
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, it } from 'vitest'
 import { closeBrowser, HAS_BROWSER, logIn, openPage, serveExplorer } from '../support/explorer.ts'
+import { foundOn } from './found-by-axe.ts'
 import { NETWORK } from './network.ts'
 
 /** A word that has no place to be broken, longer than any window is wide. */
@@ -21,25 +20,6 @@ const LONG_NAMES = {
     },
   ],
 } as const
-
-interface Violation {
-  readonly id: string
-  readonly impact: string | null
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
-}
-
-/** The findings of axe on the page as it is, of any weight, also of targets that are smaller than a fingertip and close to others. */
-async function foundOn(page: Page, view: string): Promise<readonly string[]> {
-  // A transition that is under way has colours of its own.
-  await page.waitForTimeout(400)
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
-    'axe.run(document, { resultTypes: ["violations"], rules: { "target-size": { enabled: true } } })',
-  )
-  return violations.flatMap(({ id, impact, nodes }) =>
-    nodes.map(({ html }) => `${view}: ${id} (${impact}) ${html.slice(0, 120)}`),
-  )
-}
 
 describe.skipIf(!HAS_BROWSER)('the explorer for who does not see it, or sees it otherwise', () => {
   afterAll(closeBrowser)

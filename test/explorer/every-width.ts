@@ -17,7 +17,7 @@ const MANY = Array.from({ length: 60 }, (_, n) => ({ ...LONG, name: `tablet-${n}
 export const WIDE_NETWORK = { ...NETWORK, identities: [...NETWORK.identities, LONG, ...MANY] }
 
 /** Pixels of the window, as 200 % zoom shows them too: 1280 at 200 % is 640 wide and half as high. */
-const SIZES = [
+export const SIZES = [
   [320, 720],
   [390, 844],
   [640, 450],
@@ -69,9 +69,9 @@ export async function everyPlace(net: TestController): Promise<readonly string[]
  * The parts that are cut or scroll sideways, once the view stands: the document and its pictures, and controls that are out of sight or
  * whose words are. A table may scroll within its frame. A drawing gives way to a list some frames after the window changed.
  */
-const CUT = `
+export const CUT = `
   const frame = () => new Promise((resolve) => setTimeout(resolve, 16))
-  const isThere = () => document.querySelector('main h1') !== null && document.querySelector('.skeleton') === null
+  const isThere = () => document.querySelector('main h1') !== null && document.querySelector('main:not(.gallery) .skeleton') === null
   for (let left = 600; left > 0 && !isThere(); left -= 1) await frame()
   const scrolls = (one) => {
     for (let up = one.parentElement; up !== null; up = up.parentElement) {

@@ -61,12 +61,17 @@ export interface OpenPage {
   readonly problems: string[]
 }
 
-/** Opens a page until the test is over. The browser ends with {@link closeBrowser}. */
-export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<OpenPage> {
+/** Opens a page until the test is over, after `prepare`. The browser ends with {@link closeBrowser}. */
+export async function openPage(
+  url: string,
+  options: BrowserContextOptions = {},
+  prepare: (page: Page) => Promise<unknown> = async () => undefined,
+): Promise<OpenPage> {
   browser ??= chromium.launch({ ...(CHROMIUM && { executablePath: CHROMIUM }), args: ['--no-sandbox'] })
   const context = await (await browser).newContext({ ignoreHTTPSErrors: true, ...options })
   onTestFinished(() => context.close())
   const page = await context.newPage()
+  await prepare(page)
   const problems: string[] = []
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
   page.on('pageerror', (error) => problems.push(error.message))

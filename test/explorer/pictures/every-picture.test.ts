@@ -1,10 +1,11 @@
-// `npm run pictures` photographs every view at three widths, light and dark, for readers who judge how it looks. PICTURES names the folder,
-// ONLY (a regular expression) the pictures, WIDTHS and SCHEMES some of the widths and schemes.
+// `npm run pictures` photographs every view, and the gallery of components, at three widths, light and dark, for readers who judge how it
+// looks. PICTURES names the folder, ONLY (a regular expression) the pictures, WIDTHS and SCHEMES some of the widths and schemes.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, expect, it } from 'vitest'
 import { closeBrowser, logIn, openPage, serveExplorer } from '../../support/explorer.ts'
+import { openGallery } from '../gallery/opened-gallery.ts'
 import { serveCompany } from './pictured-network.ts'
 import { EMPTY_PLACES, everyPicture } from './pictured-places.ts'
 
@@ -56,6 +57,17 @@ async function photograph(
   return wanted.length
 }
 
+/** Photographs the components at a width; answers how many pictures it took. */
+async function photographGallery(colorScheme: 'light' | 'dark', width: number): Promise<number> {
+  if (!new RegExp(ONLY).test('gallery')) return 0
+  const { page } = await openGallery({ colorScheme, viewport: { width, height: 900 }, locale: 'en-GB' })
+  await page.getByRole('row').filter({ hasText: 'ben.okafor-laptop' }).first().waitFor()
+  await page.screenshot({ path: join(PICTURES, `gallery-${width}-${colorScheme}.png`), fullPage: true })
+  await page.getByRole('button', { name: 'Open the dialog' }).click()
+  await page.screenshot({ path: join(PICTURES, `gallery-dialog-${width}-${colorScheme}.png`) })
+  return 2
+}
+
 afterAll(closeBrowser)
 
 it('every view stands, and is photographed', async () => {
@@ -66,6 +78,7 @@ it('every view stands, and is photographed', async () => {
   for (const scheme of SCHEMES.split(',')) {
     const colors = scheme === 'dark' ? 'dark' : 'light'
     for (const width of WIDTHS.split(',').map(Number)) {
+      taken += await photographGallery(colors, width)
       taken += await photograph(company.url, places, '', colors, width)
       taken += await photograph(empty.url, EMPTY_PLACES, 'empty-', colors, width)
     }
