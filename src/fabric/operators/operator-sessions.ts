@@ -5,7 +5,7 @@ import { isAdministrator, permits } from '../../facts/authority/authority.rules.
 import type { FromOperator, OperatorChannel, OperatorSession, ToOperator } from '../../facts/fabric/messages/index.ts'
 import { currentCall } from '../../login/current-call.ts'
 import type { Inspections } from '../validations/inspections.ts'
-import type { Validations } from '../validations/validations.ts'
+import type { Begun, Validations } from '../validations/validations.ts'
 import type { ChannelTracing } from './channel-tracing.ts'
 import type { DeployedEvents } from './deployed-events.ts'
 import { subscribeFeed } from './event-feeds.ts'
@@ -19,6 +19,8 @@ const MOST_OF_ONE = 8
 const MOST = 64
 /** Streams of events and traces of one session: a further one ends the oldest. Every event is written anew for each of them. */
 const MOST_STREAMS = 8
+/** Validations of one session that run, or wait for those of others. */
+const MOST_VALIDATIONS = 8
 /** Milliseconds between checks of the rights of connected operators. */
 const RIGHTS_LOOK_MS = 1000
 
@@ -83,6 +85,7 @@ class ConnectedOperator implements OperatorSession {
   #isOver = false
   /** The functions that end its streams, the oldest first. */
   readonly #streams: (() => void)[] = []
+  #validations = 0
 
   constructor(parts: OperatorParts, call: Call, channel: OperatorChannel, onOver: () => void) {
     this.#parts = parts
@@ -152,12 +155,13 @@ class ConnectedOperator implements OperatorSession {
         return { reply: { type: 'result', success: true, message: 'success' }, begin: subscribed.begin }
       }
       case 'validate': {
+        if (this.#validations >= MOST_VALIDATIONS) {
+          const { what } = message.request
+          const problem = `${MOST_VALIDATIONS} validations of this channel are underway`
+          return { reply: { type: 'validation-begun', what, count: 0, problem } }
+        }
         const { begun, run } = await validations.begin(message.request)
-        const begin = () =>
-          void run(
-            (result) => this.#tell({ type: 'validated', result }),
-            () => this.#isOver,
-          )
+        const begin = () => void this.#validate(run)
         return { reply: begun, begin }
       }
       case 'trace-channels': {
@@ -175,6 +179,22 @@ class ConnectedOperator implements OperatorSession {
         return {
           reply: { type: 'result', success: false, message: `this controller does not ${message.what}` },
         }
+    }
+  }
+
+  /** Runs a validation. A failure ends the channel: its program waits for results that do not come. */
+  async #validate(run: Begun['run']): Promise<void> {
+    this.#validations += 1
+    try {
+      await run(
+        (result) => this.#tell({ type: 'validated', result }),
+        () => this.#isOver,
+      )
+    } catch (error) {
+      logFailure(this.#parts.context.logger, 'a validation failed', error)
+      this.end()
+    } finally {
+      this.#validations -= 1
     }
   }
 

@@ -32,7 +32,7 @@ interface Plan {
 }
 
 /** A validation that is to run once its first answer is sent. */
-interface Begun {
+export interface Begun {
   readonly begun: ToOperator
   readonly run: Run
 }

@@ -1,4 +1,4 @@
-import { createController, createPkiMaterial } from 'portcullis'
+import { createController, createPkiMaterial, type Storage } from 'portcullis'
 import { routerSide } from 'portcullis/fabric'
 import { memoryStorage } from 'portcullis/memory'
 import { serve } from 'portcullis/node'
@@ -17,6 +17,7 @@ import {
   ValidateTerminators,
   ValidationBegun,
 } from '../../../adapters/network/fabric/operators/definitions.ts'
+import { faultyStorage } from '../../support/faulty-storage.ts'
 import { message, OperatorClient } from '../../support/operator-client.ts'
 import { enrollTlsRouter, overTls } from '../../support/tls-router.ts'
 import { host, tunnelNetwork } from './fabric-world.ts'
@@ -26,10 +27,10 @@ const { CONTENT_TYPE, HEADER } = routerSide
 const MIB = 1_048_576
 
 /** A served controller, with a login of its admin. */
-async function servedWorld() {
+async function servedWorld(storage: Storage = memoryStorage()) {
   const pki = await createPkiMaterial({ hosts: ['127.0.0.1'], trustDomain: 'test', now: Date.now() })
   const admin = { username: 'admin', password: 'admin-password' }
-  const controller = await createController({ storage: memoryStorage(), pki, address: '127.0.0.1:1280', admin })
+  const controller = await createController({ storage, pki, address: '127.0.0.1:1280', admin })
   const server = await serve(controller, { port: 0, fabric: true })
   onTestFinished(async () => {
     await server.close({ graceMs: 0 })
@@ -227,6 +228,54 @@ it('of one channel the oldest of too many streams ends, so that an event is writ
   const told = client.received.filter(({ contentType }) => contentType === OPERATOR_CONTENT.event)
   const created = told.filter(({ body }) => Buffer.concat(body).toString().includes('"entityType":"services"'))
   expect(created).toHaveLength(8)
+})
+
+it('a validation that fails with the storage ends the channel, and nothing else', async () => {
+  const storage = faultyStorage(memoryStorage())
+  const { controller, call: send, dial } = await servedWorld(storage)
+  const { id: service } = await send('POST', '/services', { name: 'web', encryptionRequired: true })
+  const { id: router } = await send('POST', '/edge-routers', { name: 'router' })
+  await send('POST', '/terminators', { address: 'tcp:web:1', binding: 'transport', service, router })
+  const { request, result } = VALIDATION_CONTENT.terminators
+  const none = { identitiesFilter: '', expectedPerSvcAndHost: 0, expectedPerHost: 0 }
+  const asked = ValidateTerminators.encode({ terminatorsFilter: '', fixInvalid: false, ...none })
+  const client = await dial()
+  const before = storage.calls
+  await client.ask(request, asked)
+  await client.next(({ contentType }) => contentType === result)
+  // The last of its calls is that of the comparison, behind the answer that says how many results there are. Looks at rights call too.
+  const call = storage.calls - before
+  const isClosed = client.closed().then(() => true)
+  do storage.fault = { call, when: 'before' }
+  while (
+    !(await Promise.race([
+      isClosed,
+      client.ask(request, asked).then(
+        () => client.socket.closed,
+        () => true,
+      ),
+    ]))
+  )
+  storage.fault = undefined
+  expect((await controller.fetch(new Request('https://localhost/edge/client/v1/version'))).status).toBe(200)
+  const other = await dial()
+  expect(ValidationBegun.decode(Buffer.concat((await other.ask(request, asked)).body)).count).toBe(1)
+})
+
+it('of one channel a few validations wait at a time', async () => {
+  const { controller, port, token, dial } = await servedWorld()
+  const enrolled = await enrollTlsRouter(controller, token, 'silent')
+  const router = new FakeRouter(enrolled, overTls(port, enrolled))
+  await router.connect()
+  onTestFinished(() => router.close())
+  const client = await dial()
+  const { request } = VALIDATION_CONTENT.links
+  const answers: ReturnType<typeof ValidationBegun.decode>[] = []
+  for (let sent = 0; sent < 9; sent += 1) {
+    answers.push(ValidationBegun.decode(Buffer.concat((await client.ask(request)).body)))
+  }
+  expect(answers.map(({ success }) => success)).toEqual([...Array.from({ length: 8 }, () => true), false])
+  expect(answers.at(-1)?.message).toBe('8 validations of this channel are underway')
 })
 
 it('a flood of requests is slowed down, and what a client does not read is bounded', async () => {
