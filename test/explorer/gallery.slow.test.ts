@@ -7,7 +7,7 @@ import { openGallery } from './gallery/opened-gallery.ts'
 
 const PARTS = new URL('../../adapters/tools/explorer/page/parts/', import.meta.url)
 /** The components of the gallery that are no part of their own, or stand in another folder. */
-const OTHERS = ['Buttons', 'Dialog', 'Fields', 'Notices', 'Numbers', 'Spark', 'States', 'Table', 'Tabs']
+const OTHERS = ['Buttons', 'Dialog', 'Fields', 'Notices', 'Spark', 'States', 'Table', 'Tabs']
 
 /** The names of the components that all views share. */
 async function sharedComponents(): Promise<readonly string[]> {

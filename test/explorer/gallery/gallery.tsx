@@ -5,7 +5,7 @@ import { apisThrough } from '../../../adapters/tools/explorer/page/api/apis.ts'
 import { EntityForm } from '../../../adapters/tools/explorer/page/forms/entity-form.tsx'
 import type { FormSchema } from '../../../adapters/tools/explorer/page/forms/form-schemas.ts'
 import { ActionButton, ActionProblem } from '../../../adapters/tools/explorer/page/parts/action.tsx'
-import { Card } from '../../../adapters/tools/explorer/page/parts/card.tsx'
+import { Card, Count } from '../../../adapters/tools/explorer/page/parts/card.tsx'
 import { ChipList, ChipsField } from '../../../adapters/tools/explorer/page/parts/chips-field.tsx'
 import { Combobox } from '../../../adapters/tools/explorer/page/parts/combobox.tsx'
 import { CopyButton } from '../../../adapters/tools/explorer/page/parts/copy-button.tsx'
@@ -146,13 +146,12 @@ const GALLERY: Readonly<Record<string, ComponentChildren>> = {
       </p>
     </>
   ),
-  Numbers: (
+  Count: (
     <dl class="counts">
       {['', 'count-good', 'count-bad'].map((tone) => (
-        <div key={tone} class={`count ${tone}`}>
-          <dt>routers online</dt>
-          <dd>3</dd>
-        </div>
+        <Count key={tone} label="routers online" tone={tone}>
+          3
+        </Count>
       ))}
     </dl>
   ),
