@@ -34,7 +34,7 @@ export class AuditStream extends ReaderStream<AuditBatch> {
     this.#goesOn = goesOn
   }
 
-  /** Does nothing: a record is handed over once it is written, not as something happens. */
+  /** Does nothing: records are handed over once they are written, and events come earlier. */
   override notice(): void {}
 
   override look(): void {

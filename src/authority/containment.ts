@@ -42,8 +42,8 @@ const NOT_OF_ONESELF = [
 const NOT_OF_A_PERSON = [...NOT_OF_ONESELF, 'name'] as const
 
 /**
- * The rule of containment. It judges the changes of a write and not the operation: a caller grants no right that it
- * does not hold, and touches no credential or enrollment of an identity with rights that it lacks, or that last longer than its own.
+ * The rule of containment. It judges the changes of a write and not the operation. A caller grants no right that it does not hold. It
+ * changes no credential or enrollment of an identity with rights that the caller lacks, or that last longer than the rights of the caller.
  * Administrators hold every right. Error: `UNAUTHORIZED`; nothing is written then.
  */
 export async function containRights(

@@ -128,7 +128,7 @@ function asText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The text of whatever was thrown. Code of a host may throw an object that has no text; {@link String} would throw for it. */
+/** The text of a thrown value. Code of a host may throw an object that has no text; {@link String} would throw for it. */
 export function errorText(error: unknown): string {
   try {
     return String(error)

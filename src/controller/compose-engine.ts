@@ -3,8 +3,8 @@ import { AccessMoves } from '../access/access-moves.ts'
 import { hostOf, requireAddress } from '../base/addresses.ts'
 import { requireInRange } from '../base/arguments.ts'
 import { BoundedMap } from '../base/collections.ts'
-import { profileOf } from '../base/compatibility.ts'
-import { limitsOf } from '../base/limits.ts'
+import { type Profile, profileOf } from '../base/compatibility.ts'
+import { type Limits, limitsOf } from '../base/limits.ts'
 import { DAY_MS, MINUTE_MS } from '../base/time.ts'
 import type { AuditSettings, OwnerCount } from '../context/context.ts'
 import { placeOf } from '../context/store-level.ts'
@@ -77,22 +77,7 @@ export async function composeEngine(options: ControllerOptions) {
   // Distinguishes this process from others over the same store.
   const processId = random.uuid()
   const presence = new Presence({ storage, writes, clock, events, logger, timetable, processId, elsewhere })
-  const enrollmentDurationMs = durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS)
-  const settings = {
-    address,
-    apiSessionTimeoutMs: durationOf('apiSessionTimeoutMs', options, 30 * MINUTE_MS),
-    enrollmentDurationMs,
-    routerEnrollmentDurationMs: durationOf('routerEnrollmentDurationMs', options, enrollmentDurationMs),
-    accessTokenLifetimeMs: accessTokenLifetimeOf(options),
-    hasOpenId: options.oidc !== false,
-    openIdUris: openIdUrisOf(options),
-    totpIssuer: options.totpIssuer ?? 'openziti.io',
-    audit: auditSettingsOf(options),
-    latestBackup: options.latestBackup,
-    lookForOthersMs: storage.isVolatile ? undefined : LOOK_FOR_OTHERS_MS,
-    limits,
-    profile,
-  }
+  const settings = settingsOf(options, address, limits, profile)
   const latest = () => options.storage.read(async (tx) => placeOf(tx))
   const access = new AccessFeed(
     turns,
@@ -104,10 +89,7 @@ export async function composeEngine(options: ControllerOptions) {
   // The recent counts of limited records, by owner.
   const ownerCounts = new BoundedMap<string, OwnerCount>(MAX_OWNERS)
   const otherClocks = new OtherClocks(clock, logger)
-  const secretsKey = options.secretsKey ?? (await deriveSecretsKey(pki))
-  const sealer = await createSealer(secretsKey)
-  // Nothing sealed by a key that is made up for this process could be read by the next.
-  const keyStore = options.keyStore ?? (secretsKey && sealedKeyStore(sealer))
+  const { sealer, keyStore } = await secretsOf(options, pki)
   const network = await createX509Pki(pki, { ...trustDomain, server, keyStore })
   const engine = new ControllerEngine({
     otherClocks,
@@ -164,8 +146,35 @@ export async function composeEngine(options: ControllerOptions) {
   }
 }
 
+/** The seal of secrets in the store, and the place of new keys. */
+async function secretsOf(options: ControllerOptions, pki: PkiSource) {
+  const secretsKey = options.secretsKey ?? (await deriveSecretsKey(pki))
+  const sealer = await createSealer(secretsKey)
+  // Nothing sealed by a key that is made up for this process could be read by the next.
+  return { sealer, keyStore: options.keyStore ?? (secretsKey && sealedKeyStore(sealer)) }
+}
+
 /** Some small queries: how late a process takes up new keys, and ends records by time that a process left which is gone. */
 const LOOK_FOR_OTHERS_MS = 10_000
+
+function settingsOf(options: ControllerOptions, address: string, limits: Limits, profile: Profile) {
+  const enrollmentDurationMs = durationOf('enrollmentDurationMs', options, 180 * MINUTE_MS)
+  return {
+    address,
+    apiSessionTimeoutMs: durationOf('apiSessionTimeoutMs', options, 30 * MINUTE_MS),
+    enrollmentDurationMs,
+    routerEnrollmentDurationMs: durationOf('routerEnrollmentDurationMs', options, enrollmentDurationMs),
+    accessTokenLifetimeMs: accessTokenLifetimeOf(options),
+    hasOpenId: options.oidc !== false,
+    openIdUris: openIdUrisOf(options),
+    totpIssuer: options.totpIssuer ?? 'openziti.io',
+    audit: auditSettingsOf(options),
+    latestBackup: options.latestBackup,
+    lookForOthersMs: options.storage.isVolatile ? undefined : LOOK_FOR_OTHERS_MS,
+    limits,
+    profile,
+  }
+}
 
 const KIB = 1024
 const MIB = KIB * KIB

@@ -6,6 +6,7 @@ import { runEach } from '../concurrency/call-isolated.ts'
 import { Lifetime } from '../concurrency/lifetime.ts'
 import { SYSTEM_CALL } from '../context/call.ts'
 import type { EngineContext } from '../context/context.ts'
+import type { Timetable } from '../context/timetable.ts'
 import { publishSigningKey } from '../credentials/signing-keys.ts'
 import { bootstrap } from '../engine/bootstrap.ts'
 import { lookForEnds } from '../engine/due-work.ts'
@@ -20,15 +21,15 @@ import type { TransitRouters } from '../facts/routers/transit-router.resource.ts
 import { type PlainFetch, webFetch } from '../http/exchange.ts'
 import { ownedPaths } from '../http/owned-paths.ts'
 import { withCors } from '../http/pipeline/cors.ts'
-import { answerHeaders } from '../http/pipeline/envelope.ts'
-import { createHandler, type OpenIdApi } from '../http/pipeline/handler.ts'
+import { answerHeaders, type ControllerIdentity } from '../http/pipeline/envelope.ts'
+import { createHandler, type OpenIdApi, type WatchedFetch } from '../http/pipeline/handler.ts'
 import { readWebBody } from '../http/pipeline/read-input.ts'
 import { followDirectoryChanges } from '../identities/directory-changes.ts'
 import type { AppliedModel, ModelInput } from '../model/index.ts'
 import type { Presence } from '../routers/presence.ts'
 import { BUILD_DATE, VERSION } from '../version.ts'
 import { EventDeliveries } from '../webhooks/event-deliveries.ts'
-import { composeEngine } from './compose-engine.ts'
+import { type Composition, composeEngine } from './compose-engine.ts'
 import type { Controller } from './controller.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import { engineForCall, engineForHost } from './guarded-engine.ts'
@@ -48,20 +49,13 @@ const APPLY_OPTIONS: OptionRules<Pick<ControllerOptions, 'prune'>> = { prune: 'b
 /** Puts a controller together and starts its own work, as `createController` promises. */
 export async function assembleController(options: ControllerOptions, applyModel: ApplyModel): Promise<Controller> {
   const composition = await composeEngine(options)
-  const { engine, server, presence, processId, timetable, events, random, logger, limits, profile } = composition
+  const { engine, server, presence, processId, timetable, events } = composition
   const { storage } = options
   const lifetime = new Lifetime('the controller is closed')
   const deliveries = new EventDeliveries(contextOf(engine), processId)
   const isClosed = () => !lifetime.isOpen
   const defaultAdmin = await bootstrap(contextOf(engine), options.admin)
-  await resume(contextOf(engine))
-  lookForEnds(contextOf(engine))
-  // A process that ended between the commit of a withdrawal and the end of its logins left their claims in force.
-  timetable.notLater('withdrawn', 'every API session', contextOf(engine).clock.now())
-  await engine.revocations.resume()
-  engine.auditTrail.resume()
-  await publishSigningKey(contextOf(engine))
-  await engine.keyRotation.resume()
+  await resumeWork(engine, timetable)
   const stop = () =>
     runEach([() => timetable.close(), () => presence.close(), () => engine.auditTrail.close()], () => undefined)
   const { model, prune = false } = options
@@ -73,26 +67,8 @@ export async function assembleController(options: ControllerOptions, applyModel:
   }
   if ('joinedBy' in storage) storage.joinedBy((tx) => joinWrite(engine, tx))
   await warnAtStart(contextOf(engine), options)
-  const version = options.reportedVersion ?? `v${VERSION}`
-  const versionFacts = { version, revision: 'portcullis', buildDate: BUILD_DATE, runtimeVersion: 'portcullis' }
-  const identity = { instanceId: processId, version }
-  const fetch = createHandler(
-    engine,
-    { ...APIS, openid: await openIdOf(engine, options) },
-    {
-      authorize: options.authorize,
-      refuseUnknownMembers: options.refuseUnknownMembers ?? false,
-      limits,
-      profile,
-      logger,
-      turns: contextOf(engine).turns,
-      newRequestId: () => random.id(),
-      isClosed,
-      documents: () => writeApiDocuments(VERSION),
-      versionFacts,
-      ...identity,
-    },
-  )
+  const identity = { instanceId: processId, version: options.reportedVersion ?? `v${VERSION}` }
+  const fetch = await pipelineOf(composition, options, identity, isClosed)
   const answering = withCors(fetch, options.cors?.origins ?? [])
   const observed = observe(answering, composition, options, isClosed)
   const referred = options.apiPage ? await referenced(observed.fetch) : observed.fetch
@@ -148,6 +124,38 @@ export async function assembleController(options: ControllerOptions, applyModel:
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Takes up the work that an earlier process left, and everything that time brings. */
+async function resumeWork(engine: ControllerEngine, timetable: Timetable): Promise<void> {
+  await resume(contextOf(engine))
+  lookForEnds(contextOf(engine))
+  // A process that ended between the commit of a withdrawal and the end of its logins left their claims in force.
+  timetable.notLater('withdrawn', 'every API session', contextOf(engine).clock.now())
+  await engine.revocations.resume()
+  engine.auditTrail.resume()
+  await publishSigningKey(contextOf(engine))
+  await engine.keyRotation.resume()
+}
+
+async function pipelineOf(
+  { engine, limits, profile, logger, random }: Composition,
+  options: ControllerOptions,
+  identity: ControllerIdentity,
+  isClosed: () => boolean,
+): Promise<WatchedFetch> {
+  const { version } = identity
+  const apis = { ...APIS, openid: await openIdOf(engine, options) }
+  return createHandler(engine, apis, {
+    authorize: options.authorize,
+    refuseUnknownMembers: options.refuseUnknownMembers ?? false,
+    ...{ limits, profile, logger, isClosed },
+    turns: contextOf(engine).turns,
+    newRequestId: () => random.id(),
+    documents: () => writeApiDocuments(VERSION),
+    versionFacts: { version, revision: 'portcullis', buildDate: BUILD_DATE, runtimeVersion: 'portcullis' },
+    ...identity,
+  })
 }
 
 /** Events name the controller as routers know it, and the process where routers know none. */

@@ -9,7 +9,7 @@ import { hostMethods, METHODS } from './host-methods.ts'
 import { type OperationName, rowOf } from './wire-answers.ts'
 
 type Method = (...given: readonly unknown[]) => unknown
-/** A row of {@link METHODS} whatever its method is. */
+/** A row of {@link METHODS}, for any method. */
 type AnyRow = readonly [needs: readonly OperationName[], work: (engine: ControllerEngine, ...given: never) => unknown]
 
 /** The engine behind that of a host, for the parts of the controller. */

@@ -5,8 +5,8 @@ import { equals } from '../kernel/filter/index.ts'
 import type { ControllerOptions } from './controller-options.ts'
 
 /**
- * Logs warnings about conditions that would silently lock clients out: a server certificate that does not name the host of the address,
- * and certificates that end with this process, or differ from those by which devices enrolled, over a store that holds them.
+ * Logs warnings about conditions that would silently lock clients out: a server certificate that does not name the host of the address;
+ * certificates that end with this process over a store that lasts; certificates that differ from those by which devices enrolled.
  */
 export async function warnAtStart(context: EngineContext, options: ControllerOptions): Promise<void> {
   const { logger, pki } = context

@@ -37,8 +37,8 @@ export function followTime(context: EngineContext, apiSessions: ApiSessions, rev
 }
 
 /**
- * Has the timetable look for records that ended while no process was there, and now and again for those of other processes: a process notes
- * the instants of its own writes alone, and may be gone when they come.
+ * Has the timetable look for records that ended while no process was running, and at intervals for records of other processes. A process
+ * notes only the instants of its own writes, and may have ended when they come.
  */
 export function lookForEnds({ timetable, clock, settings }: EngineContext): void {
   const now = clock.now()

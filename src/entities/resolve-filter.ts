@@ -93,7 +93,7 @@ async function resolveLeaf(scope: SymbolScope, symbol: ComputedSymbol, name: str
   }
 }
 
-/** The entities that fulfil the condition are found first, by whatever index there is for it. */
+/** The entities that fulfil the condition are found first, by an index where there is one. */
 async function referring({ tx, resource }: SymbolScope, reference: string, field: string, leaf: Leaf) {
   const where: Filter = leaf.kind === 'isEmpty' ? leaf : { ...leaf, operand: { kind: 'field', field } }
   const found: Literal[] = []

@@ -63,7 +63,7 @@ export function withProbes(fetch: PlainFetch, source: ProbeSource): PlainFetch {
   }
 }
 
-/** No reason to take the process out of use: the clock of the other one may be wrong. */
+/** The process stays in use: the clock of the other process may be the wrong one. */
 function clockWarning(behindMs: number): string {
   if (behindMs === 0) return ''
   return `warning: the clock is ${Math.round(behindMs / 1000)} s behind that of another process over the same storage\n`

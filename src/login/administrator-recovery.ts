@@ -191,7 +191,7 @@ function validUsername(username: string): string {
   throw invalidField('username', 'username must have 4 to 100 characters', username)
 }
 
-/** This makes nobody an administrator: the operator, who holds the store, only gets the names of its administrators. */
+/** Grants no rights. The operator, who holds the store, only gets the names of its administrators. */
 async function unknownAdministrator(tx: ReadTransaction, username: string): Promise<ControllerError> {
   const names: string[] = []
   for (const { id } of await administrators(tx)) names.push((await passwordOf(tx, id))?.username ?? '')

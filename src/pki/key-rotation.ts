@@ -74,9 +74,9 @@ export class KeyRotation {
    * Makes the next key of the server, of the signing authority, or of root and signing authority, and puts it in use.
    * Earlier certificates are valid until `keepUntil`; devices are asked to renew theirs.
    *
-   * @throws {ControllerError} COULD_NOT_VALIDATE when keys that are made cannot be kept, the key of the root is needed and is not
-   *   at hand, 16 authorities are good already, or enrollments are outstanding whose tokens the key of the server signed and
-   *   `voidsEnrollments` is not true; and, unless `locksOut` is true, when identities or routers would be locked out within a day.
+   * @throws {ControllerError} COULD_NOT_VALIDATE when new keys cannot be kept; when the key of the root is needed and unavailable; when 16
+   *   authorities are valid already. Unless `voidsEnrollments` is true, when outstanding enrollments have tokens that the key of the server
+   *   signed. Unless `locksOut` is true, when identities or routers would be locked out within a day.
    */
   async rotate(call: Call, request: RotationRequest): Promise<PkiStatus> {
     const { what, keepUntil, voidsEnrollments, locksOut } = readRequest(RotationRequestBody, request)

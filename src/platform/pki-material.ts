@@ -147,8 +147,8 @@ export type PkiSource = Pick<PkiMaterial, 'caKeyPem' | 'caPem' | 'signingCertPem
 const PURPOSE = 'portcullis secrets at rest'
 
 /**
- * The 32 bytes that seal MFA secrets in the storage, derived from the signing key (HKDF, RFC 5869): they are the same after a restart and
- * in every process over the same storage and certificates, and need no further secret. Undefined when the signing key is held elsewhere and
+ * The 32 bytes that seal MFA secrets in the storage, derived from the signing key (HKDF, RFC 5869). They are the same after a restart and
+ * in every process with the same certificates, without a further secret. Undefined when the signing key is held elsewhere and
  * cannot be read.
  */
 export async function deriveSecretsKey(pki: PkiSource): Promise<Uint8Array | undefined> {

@@ -97,7 +97,7 @@ async function cameAndWent(
   return (await tx.changesSince(since))?.some(isReport) ?? false
 }
 
-/** Whether something may look different than at the session's beginning, for a session that never looked. */
+/** Whether a service may look different than when the session began, for a session that never listed services. */
 async function hasMovedSinceStart(tx: ReadTransaction, caller: Caller): Promise<boolean> {
   const { startRevision } = caller.apiSession
   return startRevision === null || (await mayHaveChanged(tx, { revision: startRevision }, caller))

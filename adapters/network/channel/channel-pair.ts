@@ -72,7 +72,7 @@ class PairedChannel implements Channel {
     this.close()
   }
 
-  /** Tells this end that the other one has taken its messages. */
+  /** Tells this end that the other end has taken its messages. */
   drained(): void {
     this.#listener?.onDrain?.()
   }

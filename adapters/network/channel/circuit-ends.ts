@@ -18,11 +18,11 @@ export interface EndFacts {
   readonly side: CircuitSide
 }
 
-/** The reader and writer at an end, and the way to the other one. */
+/** The reader and writer at an end of a circuit, and the way to its other end. */
 export interface EndListener {
   /** A payload or an acknowledgement for the other end. */
   send(message: Message): void
-  /** {@link CircuitEnd.read} has something. */
+  /** {@link CircuitEnd.read} has bytes to hand over. */
   readable(): void
   /** Everything that was written has gone out. */
   writable(): void

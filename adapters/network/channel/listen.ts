@@ -59,7 +59,7 @@ export function formatAddress({ host, port }: Address): string {
 }
 
 /**
- * Reports whether a host stands for every interface: something to listen on, but no place to send a device to.
+ * Reports whether a host stands for every interface: servers can listen on it, and no client can connect to it.
  *
  * @example
  * isWildcardHost('0.0.0.0') // true

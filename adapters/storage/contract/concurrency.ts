@@ -6,7 +6,12 @@ import type { Suite } from './suite.ts'
 const CALLERS = Array.from({ length: 200 }, (_, caller) => caller)
 const ROUNDS = 20
 
-export function describeConcurrency({ it, open }: Suite): void {
+export function describeConcurrency(suite: Suite): void {
+  describeTurnsOfWrites(suite)
+  describeRacesForRecords(suite)
+}
+
+function describeTurnsOfWrites({ it, open }: Suite): void {
   it('loses none of 200 concurrent increments', async () => {
     const storage = await open()
     await insertAll(storage, tickets, [ticket('counter')])
@@ -39,7 +44,9 @@ export function describeConcurrency({ it, open }: Suite): void {
     )
     assert.equal(most, 1)
   })
+}
 
+function describeRacesForRecords({ it, open }: Suite): void {
   it(`lets one of 200 concurrent callers consume a record, ${ROUNDS} times`, async () => {
     const storage = await open()
     const winners: number[] = []

@@ -19,7 +19,12 @@ function entry(revision: number, kind: { readonly name: string }, id: string, op
   return { revision, kind: kind.name, id, operation }
 }
 
-export function describeChangeFeed({ it, open }: Suite): void {
+export function describeChangeFeed(suite: Suite): void {
+  describeRevisions(suite)
+  describeLines(suite)
+}
+
+function describeRevisions({ it, open }: Suite): void {
   it('begins at revision 0 with nothing', async () => {
     const storage = await open()
     assert.equal(await revisionOf(storage), 0)
@@ -87,7 +92,9 @@ export function describeChangeFeed({ it, open }: Suite): void {
     await insertAll(storage, machines, [machine('m1')])
     assert.equal(await changesSince(storage, 2), undefined)
   })
+}
 
+function describeLines({ it, open }: Suite): void {
   it('gives each commit a line of its own, where it tells lines at all', async () => {
     const [storage, other] = [await open(), await open()]
     await insertAll(storage, machines, [machine('m1')])

@@ -33,7 +33,13 @@ async function findIds(open: Suite['open'], records: readonly Machine[], query: 
   return { ids: ids.join(''), totalCount }
 }
 
-export function describePages({ it, open }: Suite): void {
+export function describePages(suite: Suite): void {
+  describeOrder(suite)
+  describePageBounds(suite)
+  describeScans(suite)
+}
+
+function describeOrder({ it, open }: Suite): void {
   it.each([
     ['id', 'abcde'],
     ['id desc', 'edcba'],
@@ -75,7 +81,9 @@ export function describePages({ it, open }: Suite): void {
       ids,
     )
   })
+}
 
+function describePageBounds({ it, open }: Suite): void {
   it.each<[string, FindQuery, string, number]>([
     ['everything', {}, 'abcde', 5],
     ['limit 2', { limit: 2 }, 'ab', 5],
@@ -99,7 +107,9 @@ export function describePages({ it, open }: Suite): void {
   ])('answers a page of %s, counting all that matches', async ([_, query, expected, totalCount]) => {
     assert.deepEqual(await findIds(open, MACHINES, query), { ids: expected, totalCount })
   })
+}
 
+function describeScans({ it, open }: Suite): void {
   it.each([0, 1, 999, 1000, 1001, 2500])('scans %i records in the order of ids, each once', async (count) => {
     const storage = await open()
     const records = Array.from({ length: count }, (_, index) =>

@@ -13,7 +13,12 @@ async function violationOf(work: Promise<unknown>): Promise<unknown> {
   return error instanceof UniqueViolation ? { kind: error.kind, field: error.field, value: error.value } : error
 }
 
-export function describeUniqueness({ it, open }: Suite): void {
+export function describeUniqueness(suite: Suite): void {
+  describeComparedValues(suite)
+  describeFreedValues(suite)
+}
+
+function describeComparedValues({ it, open }: Suite): void {
   it.each([
     ['the same id', machine('held', { name: 'Other' }), 'id', 'held'],
     ['the same name', machine('new', { name: 'Alpha' }), 'name', 'Alpha'],
@@ -49,7 +54,9 @@ export function describeUniqueness({ it, open }: Suite): void {
     await insertAll(storage, sparse, [{ id: 'm1' }, { id: 'm2' }, { id: 'm3', name: null }, { id: 'm4', name: null }])
     assert.equal((await storage.read((tx) => tx.collection(sparse).find())).totalCount, 4)
   })
+}
 
+function describeFreedValues({ it, open }: Suite): void {
   it('holds for updates, which may keep their own value', async () => {
     const storage = await open()
     await insertAll(storage, machines, [HELD, machine('m2', { serial: 'S-2' })])

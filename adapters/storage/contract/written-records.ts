@@ -18,7 +18,13 @@ async function withRecords(open: Suite['open']) {
   return storage
 }
 
-export function describeWrites({ it, open }: Suite): void {
+export function describeWrites(suite: Suite): void {
+  describeAtomicWrites(suite)
+  describeAnswersOfWrites(suite)
+  describeWritesAfterFailures(suite)
+}
+
+function describeAtomicWrites({ it, open }: Suite): void {
   it('commits changes of several kinds together', async () => {
     const storage = await withRecords(open)
     await storage.write(async (tx) => {
@@ -76,7 +82,9 @@ export function describeWrites({ it, open }: Suite): void {
       byScan: ['m1', 'm3'],
     })
   })
+}
 
+function describeAnswersOfWrites({ it, open }: Suite): void {
   it('answers what the work answers', async () => {
     const storage = await open()
     assert.equal(await storage.write(async () => 'written'), 'written')
@@ -95,7 +103,9 @@ export function describeWrites({ it, open }: Suite): void {
     })
     assert.equal(await get(storage, machines, 'm1'), undefined)
   })
+}
 
+function describeWritesAfterFailures({ it, open }: Suite): void {
   it('goes on after a violation that the work has caught', async () => {
     const storage = await withRecords(open)
     await storage.write(async (tx) => {

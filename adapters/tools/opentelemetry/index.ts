@@ -102,7 +102,7 @@ function newRecorder(meter: Meter, { name, kind, unit, description, boundaries }
   return (value, attributes) => sum.add(value, attributes)
 }
 
-/** Runs `answer` as a span of its own, within which whatever it calls finds itself. */
+/** Runs `answer` as a span of its own, which is the active span of all that it calls. */
 function tracedRequest<T>(
   tracer: Tracer,
   joinTraces: boolean,

@@ -27,9 +27,9 @@ export interface LoginParts {
 }
 
 /**
- * Leads browsers from an app to the login page and back. A host without a session sends its browser to the home of the gateway; the home
- * sends it to the OpenID provider unless it has a session there, and then back with a code that this host exchanges for a cookie of its
- * own. At each host the browser proves by a cookie that it began the login there, so that nobody can be logged in by a link.
+ * Leads browsers from an app to the login page and back. A host sends a browser without a session to the home of the gateway. The home sends
+ * it to the OpenID provider, unless it has a session there, and then back with a code. The host exchanges the code for a cookie of its own.
+ * At each host the browser proves by a cookie that it began the login there: a link alone logs no browser in.
  */
 export class BrowserLogins {
   readonly #parts: LoginParts

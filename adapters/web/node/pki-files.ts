@@ -124,7 +124,7 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Why something failed, for people: the system's errors in words, without the path that the caller names anyway. */
+/** The reason of a failure, for people: the system's errors in words, without the path, which the caller names itself. */
 export function reasonOf(error: unknown): string {
   const code = errorCode(error)
   const words = code === undefined ? undefined : REASONS.get(code)

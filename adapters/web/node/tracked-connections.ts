@@ -54,7 +54,7 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
     inFlight.delete(connection)
     onSettled?.()
   }
-  /** Resolves when something holds that follows from a connection that settles, or after some milliseconds. */
+  /** Resolves when `holds` is true, which is asked whenever a connection settles, or after `ms`. */
   const settled = (holds: () => boolean, ms: number) =>
     new Promise<void>((resolve) => {
       const end = () => {

@@ -69,7 +69,7 @@ export class Network {
     return currentCost(path, costOfLink, costOfRouter)
   }
 
-  /** Routers came, went or cost something else. */
+  /** Routers came or went, or their costs changed. */
   routersChanged(): void {
     this.#topology = undefined
   }

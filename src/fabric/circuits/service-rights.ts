@@ -56,9 +56,9 @@ type SessionValidity = Pick<PartyFacts, 'lack' | 'endsAt'>
 const CLAIMS_AT_ONCE = 500
 
 /**
- * Decides who may dial or bind a service at an edge router now: the identity exists and is not disabled, its API session is underway and
- * fully authenticated, its service session exists, a policy whose posture checks pass grants it, and both may use the router. New circuits,
- * running ones and terminators are judged here, by the decision that the APIs ask as well.
+ * Decides whether an identity may dial or bind a service at an edge router now. The identity must exist and be enabled. Its API session must
+ * be fully authenticated, and its service session must exist. A policy whose posture checks pass must grant the service, and identity and
+ * service may use the router. New circuits, running circuits and terminators are judged here, by the same decision as the APIs.
  */
 export class ServiceRights {
   readonly #context: EngineContext

@@ -61,8 +61,8 @@ class Using implements UsingProcess {
 }
 
 /**
- * Lets other processes over the same store use the routers that hold a channel to this one: they learn which routers there are, get their
- * reports about links and about circuits that the process laid, and have messages passed on to them.
+ * Lets other processes over the same store use the routers that hold a channel to this process. A process learns which routers there are and
+ * gets their reports about links and about its own circuits. Messages from it to these routers are passed on.
  */
 export class Relays {
   readonly #parts: Parts

@@ -103,9 +103,9 @@ export interface DirectParty {
 }
 
 /**
- * The claims of a circuit token. `z_sid`, the names and the fingerprints are ours. Without them a router could bring a dialer of one service
- * to another service of the same host, an app would know the proved caller by an id alone, and a certificate that was replaced or withdrawn
- * would prove its identity for as long as it lasts.
+ * The claims of a circuit token. `z_sid`, the names and the fingerprints are ours. Without `z_sid` a router could bring a dialer of one
+ * service to another service of the same host. Without the names an app would know the proved caller by an id alone. Without the
+ * fingerprints a replaced or withdrawn certificate would prove its identity until it expires.
  */
 export function circuitTokenClaims(issuer: string, parties: CircuitParties, nowMs: number) {
   const { circuitId, serviceId, dialer, host } = parties

@@ -23,7 +23,7 @@ import type { Partition } from './partition.ts'
 
 /** A certificate ends soon within this time (ms): long enough to bring a new one to where it is used. */
 const CERTIFICATE_SOON_MS = 30 * DAY_MS
-/** An identity that was not seen for this time (ms) may be lost, or of somebody who left. */
+/** An identity that was not seen for this time (ms) may belong to a lost device, or to a person who left. */
 export const UNSEEN_MS = 30 * DAY_MS
 /** Identities of the finding that are read at most. */
 const MOST_UNSEEN = 1000

@@ -24,8 +24,8 @@ export interface NetworkFinding {
 }
 
 /**
- * Finds oddities of a network: no administrator can log in, changes that were made later than now, and of the findings of the API
- * policies that select nothing on one side and services that no edge router serves.
+ * Finds faults of a network: no administrator can log in, or changes have an instant that is yet to come. Of the findings of the API it
+ * takes policies that select nothing on one side, and services that no edge router serves.
  */
 export async function networkFindings(
   context: EngineContext,

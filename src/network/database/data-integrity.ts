@@ -132,7 +132,7 @@ export async function findInconsistencies(
   return found
 }
 
-/** Does a repair; answers whether it still had something to mend. */
+/** Does a repair; answers whether the fault was still there. */
 export function mend(
   context: EngineContext,
   call: Call,

@@ -16,9 +16,9 @@ const MAX_PATH = 8
 const MAX_ATTEMPTS = 60
 
 /**
- * Reports whether a path leads from the client certificate `leaf` to a root (RFC 5280 section 6): each issuer signed the certificate before
- * it, is an authority that may sign certificates for clients at that depth, is valid at `now`, and permits the names below. The leaf must
- * be usable for client authentication; its own validity is not judged.
+ * Reports whether a path leads from the client certificate `leaf` to a root (RFC 5280 section 6). Each issuer signed the certificate before
+ * it, may sign certificates for clients at that depth, is valid at `now`, and permits the names below. The leaf must be usable for client
+ * authentication; its own validity is not judged.
  */
 export async function leadsToRoot(leaf: Certificate, options: ChainOptions): Promise<boolean> {
   return isUsableByClient(leaf) && (await hasPathToRoot(leaf, options))

@@ -13,8 +13,8 @@ export interface NameConstraints {
 
 /**
  * Reads NameConstraints of RFC 5280 section 4.2.1.10. Throws for malformed constraints, for a subtree with a minimum or a maximum, and for
- * constraints that change when they are encoded again: the library reads a mask as a prefix length, and a mask that is no prefix would then
- * cover other addresses than the authority was given.
+ * constraints that change when they are encoded again. The library reads a mask as a prefix length: a mask that is no prefix would cover
+ * other addresses than the authority was given.
  */
 export function readNameConstraints(library: Library, encoded: ArrayBuffer): NameConstraints {
   const { asn1, schema } = library

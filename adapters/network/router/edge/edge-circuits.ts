@@ -11,7 +11,7 @@ import type { ConnectionCircuits, EdgeConnection, EdgeSide } from './edge-connec
 
 /** Milliseconds within which a client starts its circuit once it has the answer to its dial. */
 const START_MS = 5000
-/** Milliseconds after which a client that did not start its circuit is asked whether it still waits: a host may serve nobody meanwhile. */
+/** Milliseconds after which a client that did not start its circuit is asked whether it still waits: its host is held up meanwhile. */
 const ASK_MS = 100
 /** Milliseconds of a dial after which its client is asked at once: many dialers have given up by then. */
 const LATE_DIAL_MS = 1000
@@ -39,8 +39,8 @@ export interface EdgeCircuitsParts {
 }
 
 /**
- * Connects the ends of circuits at this router: two whose endpoints leave windows to routers are spliced, one of them alone
- * gets order and windows kept for it, and endpoints that keep these themselves only have their messages forwarded.
+ * Connects the ends of circuits at this router. Two ends whose endpoints leave windows to routers are spliced. For a single such end the
+ * router keeps order and windows. For endpoints that keep these themselves it only forwards messages.
  */
 export class EdgeCircuits implements ConnectionCircuits {
   readonly forwarder: Forwarder

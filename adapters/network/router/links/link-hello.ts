@@ -10,7 +10,7 @@ export const LINK_PROTOCOL = 'ziti-link'
 /** Sockets of a link by their use: payloads of any kind, and acknowledgements alone. */
 export const LINK_SOCKET = { data: 'link.default', acknowledgements: 'link.ack' } as const
 
-/** Keys of a hello on a link. Those of its own have numbers that mean something else on every other channel. */
+/** Keys of a hello on a link. On other channels the same numbers have other meanings. */
 const KEY = {
   ...CHANNEL_HEADER,
   splitType: 1,

@@ -31,7 +31,7 @@ export interface RouterByWorkersOptions extends Omit<StandaloneRouterOptions, 'l
 }
 
 /**
- * Runs an edge router whose circuits are carried by several processes: one router to everybody, with one identity and one address. This process
+ * Runs an edge router whose circuits are carried by several processes: one router to its peers, with one identity and one address. This process
  * speaks with its controllers, accepts connections and hands them out. It resolves when the port is open.
  */
 export async function runRouterByWorkers(

@@ -207,7 +207,7 @@ export class WorkerPool {
       return
     }
     worker.linked.delete(other)
-    // Both tell of it: the one with the higher number dials again, unless the other one has ended, which is known a moment later.
+    // Both workers report it. The worker with the higher number dials again, unless the other worker has ended: that is known a moment later.
     const neighbour = this.#workers.get(other)
     if (index < other || neighbour === undefined) return
     runtime.timer(FIRST_PAUSE_MS, () => {

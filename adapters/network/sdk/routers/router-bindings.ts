@@ -82,7 +82,7 @@ export class RouterBindings {
       const failure = await isAnnounced
       if (failure !== undefined) throw failure
     } catch (error) {
-      // A router that answers late hosts it, and would bring callers to nobody.
+      // A router that answers late has bound the service, and would bring callers that no host takes.
       if (error instanceof ConnectionFailure && error.code === 'TIMED_OUT') this.#unbind(id, bind)
       this.#bindings.delete(id)
       this.announced(id)

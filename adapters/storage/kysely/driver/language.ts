@@ -129,9 +129,9 @@ else left(${column}, 400) || md5(${column}) || md5(reverse(${column})) end)`,
 }
 
 /*
- * Statements on records are written with Kysely's `sql` template instead of its query builder: their tables and columns are
- * derived from declarations when a storage is opened, so the builder's types have nothing to check, and a text that is
- * compiled once is run with other values without building and compiling it again (docs/decisions.md).
+ * Statements on records are written with Kysely's `sql` template instead of its query builder. Their tables and columns follow from
+ * declarations when a storage is opened, so the builder's types would check nothing. A text is compiled once and then run with other values
+ * (docs/decisions.md).
  */
 
 /** A statement that is written once and run with other values each time, which drivers can prepare. */

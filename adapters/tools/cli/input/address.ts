@@ -19,7 +19,7 @@ export function readAddress({ name, value }: Setting, lowestPort: 0 | 1): Addres
 /** The spellings of an address have one form in a URL, so that `[0:0::0]` is recognised as every interface. */
 function canonicalHost(written: string): string | undefined {
   const url = `https://${written.includes(':') ? `[${written}]` : written}/`
-  // These characters would make something else of the host than a host.
+  // With these characters the text before the port would not be a host.
   if (/[?#@%\\]/.test(written) || !URL.canParse(url)) return undefined
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
   return isIPv6(host) || HOST_NAME.test(host) ? host : undefined

@@ -133,7 +133,7 @@ export class ServedCertificates implements AcmeCertificates {
 
   /**
    * The hosts that are to have certificates: the home, and those of services, as many as there may be. Hosts with a certificate come first:
-   * a caller that makes services keeps nobody from being renewed.
+   * a caller that makes services does not delay renewals of others.
    */
   async #wanted(): Promise<readonly string[]> {
     const services = await this.#options.services()

@@ -28,7 +28,7 @@ export class ShownCertificates {
       ALPNCallback({ servername, protocols }) {
         if (!protocols.includes(ACME_PROTOCOL)) return protocols.includes(HTTP) ? HTTP : undefined
         const { host, context } = shown.#challenge ?? {}
-        // Without a name it is no text, whatever its type says.
+        // Without a name the value is no text, although its type says so.
         if (context === undefined || String(servername).toLowerCase() !== host) return undefined
         shown.#looking.add(this)
         if (this instanceof TLSSocket) {

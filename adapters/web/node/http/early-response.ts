@@ -9,9 +9,9 @@ const LINGER_BYTES = 262_144
 
 /**
  * Answers at once although the request has not been read to its end, then closes the connection. Closing with unread bytes would reset the
- * connection and could destroy the response on its way, so the connection stays for up to a second and a little more of the body is
- * discarded as it arrives: enough for a client that reads the answer only after it has sent a body slightly too large, too little for a
- * client that never stops sending.
+ * connection and could destroy the response on its way. The connection therefore stays for up to {@link LINGER_MS}, and up to
+ * {@link LINGER_BYTES} of the body are discarded as they arrive. A client whose body is slightly too large sends it all and then reads the
+ * answer; a client that never stops sending is cut off.
  */
 export async function sendEarlyResponse(
   response: Response,

@@ -19,7 +19,7 @@ export type EndReason = 'closed' | 'aborted' | 'never-started' | 'peer-silent' |
 export interface XgressOwner {
   payload(payload: Payload): void
   acknowledgement(acknowledgement: Acknowledgement): void
-  /** {@link XgressEnd.read} has something. */
+  /** {@link XgressEnd.read} has bytes to hand over. */
   readable(): void
   /** Called when all written chunks have been sent, or are dropped because the peer takes nothing more. */
   writable(): void

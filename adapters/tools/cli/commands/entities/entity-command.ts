@@ -26,7 +26,7 @@ const BODY_DETAILS = `Lists take one value for each time that the option is give
 take #attribute, #all, and @name or @id. Secrets have no option of their own: --body - or --body @FILE keeps them off the
 command line.`
 
-/** The command that does something with the entities of a collection. */
+/** The command that lists, shows or changes the entities of a collection. */
 export async function entityCommand(collection: string, verb: EntityVerb): Promise<Command> {
   const common = { hasJson: true, exitCodes: { 0: 'done' } } as const
   switch (verb) {

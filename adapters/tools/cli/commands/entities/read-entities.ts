@@ -95,7 +95,7 @@ const COLUMNS = [
 /** The widest that a column gets, in characters. */
 const WIDEST = 48
 
-/** Entities as a table, with the columns that any of them has something in. */
+/** Entities as a table, without columns that are empty in all rows. */
 function tableText(entities: readonly Entity[], style: Style): string {
   const columns = COLUMNS.filter((column) => entities.some((entity) => cell(entity[column]) !== ''))
   const rows = [columns.map(String), ...entities.map((entity) => columns.map((column) => cell(entity[column])))]
