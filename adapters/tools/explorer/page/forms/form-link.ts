@@ -7,13 +7,36 @@ export interface FormLink {
   readonly href: string
 }
 
-/** The form for a new policy with some fields filled in; undefined for a user who may not create it. */
+const ALL_ROUTERS = { edgeRouterRoles: ['#all'] }
+
+/** The policies that an entity may lack: the kind of policy, its name, and the list in which the entity stands. */
+const LACKED = {
+  host: ['service-policies', (name: string) => `hosts of ${name}`, 'serviceRoles', { type: 'Bind' }],
+  services: ['service-policies', (name: string) => `services of ${name}`, 'identityRoles', { type: 'Dial' }],
+  identities: ['service-policies', (name: string) => `${name} for`, 'serviceRoles', { type: 'Dial' }],
+  routersOfService: [
+    'service-edge-router-policies',
+    (name: string) => `edge routers of ${name}`,
+    'serviceRoles',
+    ALL_ROUTERS,
+  ],
+  routersOfIdentity: [
+    'edge-router-policies',
+    (name: string) => `edge routers of ${name}`,
+    'identityRoles',
+    ALL_ROUTERS,
+  ],
+} as const
+
+/** The form for a policy that gives an entity what it lacks; undefined for a user who may not create it. */
 export function policyFormLink(
-  kind: 'service-policies' | 'edge-router-policies' | 'service-edge-router-policies',
-  fields: object,
+  lacked: keyof typeof LACKED,
+  { id, name }: { readonly id: string; readonly name: string },
   label?: string,
 ): FormLink | undefined {
-  return formLink(kind, kind.replace(/ies$/, 'y'), { semantic: 'AnyOf', ...fields }, label)
+  const [kind, nameOf, list, rest] = LACKED[lacked]
+  const fields = { semantic: 'AnyOf', name: nameOf(name), [list]: [`@${id}`], ...rest }
+  return formLink(kind, kind.replace(/ies$/, 'y'), fields, label)
 }
 
 /** The form for a new entity with some fields filled in; undefined for a user who may not create it. */

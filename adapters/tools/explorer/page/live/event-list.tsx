@@ -7,7 +7,7 @@ import { hrefOf } from '../navigation/place.ts'
 import { EntityLink, Time } from '../parts/entity-link.tsx'
 import { foldRuns, type Run } from '../parts/fold.ts'
 import { numberText } from '../parts/words.ts'
-import type { Records } from './use-records.ts'
+import type { Records } from './use-events.ts'
 
 /** As many lines are listed; the timeline above goes back further. */
 const MOST_LISTED = 200

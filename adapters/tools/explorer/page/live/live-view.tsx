@@ -9,8 +9,7 @@ import { useApis } from '../session/session.ts'
 import { TrafficNow } from '../traffic/traffic-now.tsx'
 import { EventList } from './event-list.tsx'
 import { Histogram } from './histogram.tsx'
-import { type LiveEvents, useEvents } from './use-events.ts'
-import { useRecords } from './use-records.ts'
+import { type LiveEvents, useEvents, useRecords } from './use-events.ts'
 
 /** The network as it is now, and its events: earlier events and new events as they happen. */
 export function LiveView() {

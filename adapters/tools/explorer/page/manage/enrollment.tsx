@@ -2,9 +2,8 @@ import { useState } from 'preact/hooks'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { ActionButton } from '../parts/action.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
+import { CopyButton, QrCode } from '../parts/copy.tsx'
 import { Choice } from '../parts/fields.tsx'
-import { QrCode } from '../parts/qr-code.tsx'
 import { untilText } from '../parts/words.ts'
 import { may, useApis } from '../session/session.ts'
 
@@ -13,12 +12,7 @@ export type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
 const HOUR_MS = 3_600_000
 
 /** How long an invitation may be good, in hours. */
-const LIFETIMES = [
-  { hours: 1, label: 'an hour' },
-  { hours: 24, label: 'a day' },
-  { hours: 168, label: 'a week' },
-  { hours: 720, label: '30 days' },
-] as const
+const LIFETIMES = { 1: 'an hour', 24: 'a day', 168: 'a week', 720: '30 days' } as const
 
 export const USUAL_HOURS = 24
 
@@ -51,7 +45,7 @@ export function LifetimeField({ hours, onChange }: { hours: number; onChange: (h
     <Choice
       label="Invitation is good for"
       value={String(hours)}
-      of={LIFETIMES.map((one) => [String(one.hours), one.label])}
+      of={LIFETIMES}
       onChange={(value) => onChange(Number(value))}
     />
   )

@@ -21,10 +21,7 @@ export function MapControls({ where, map, isNarrow }: Props) {
         isInline
         label="Lines"
         value={where['type'] ?? 'Dial'}
-        of={[
-          ['Dial', 'may dial'],
-          ['Bind', 'may bind'],
-        ]}
+        of={{ Dial: 'may dial', Bind: 'may bind' }}
         onChange={(type) => set({ type: type === 'Bind' ? 'Bind' : undefined })}
       />
       {!isNarrow && (
@@ -32,11 +29,7 @@ export function MapControls({ where, map, isNarrow }: Props) {
           isInline
           label="Shown as"
           value={where['as'] ?? ''}
-          of={[
-            ['', 'lines'],
-            ['policies', 'with policies'],
-            ['matrix', 'a matrix'],
-          ]}
+          of={{ '': 'lines', policies: 'with policies', matrix: 'a matrix' }}
           onChange={(as) => set({ as: as || undefined })}
         />
       )}

@@ -38,8 +38,8 @@ export function Toggle({ label, isOn, onChange, class: more = '' }: ToggleProps)
 interface ChoiceProps {
   readonly label: string
   readonly value: string
-  /** The values, each with its words where these differ. */
-  readonly of: readonly (string | readonly [value: string, words: string])[]
+  /** The values with their words, as a table or in an order of their own. */
+  readonly of: Readonly<Record<string, string>> | readonly (readonly [value: string, words: string])[]
   readonly onChange: (value: string) => void
   /** Whether the label stands beside the choice. */
   readonly isInline?: boolean
@@ -52,14 +52,11 @@ export function Choice({ label, value, of, onChange, isInline, isLabelUnseen }: 
     <label class={isInline ? 'inline' : undefined}>
       {isLabelUnseen ? <span class="unseen">{label}</span> : label}
       <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        {of.map((one) => {
-          const [key, words] = typeof one === 'string' ? [one, one] : one
-          return (
-            <option key={key} value={key}>
-              {words}
-            </option>
-          )
-        })}
+        {(Array.isArray(of) ? of : Object.entries(of)).map(([key, words]) => (
+          <option key={key} value={key}>
+            {words}
+          </option>
+        ))}
       </select>
     </label>
   )

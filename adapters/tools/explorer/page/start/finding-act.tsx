@@ -39,7 +39,8 @@ export function actLabel(finding: FindingKind, entity: Entity): string | undefin
   return actOf(finding, entity)?.label
 }
 
-function actOf(finding: FindingKind, { kind, id, name, at }: Entity): Act | undefined {
+function actOf(finding: FindingKind, entity: Entity): Act | undefined {
+  const { kind, id, at } = entity
   const form = (label: string) => ({ label, href: hrefOf('json', { kind, id }) })
   switch (finding) {
     case 'edge-routers-offline':
@@ -77,35 +78,15 @@ function actOf(finding: FindingKind, { kind, id, name, at }: Entity): Act | unde
           management.call('POST /identities/{id}/disable', { params: { id }, body: { durationMinutes: 0 } }),
       }
     case 'services-without-terminators':
-      return policyFormLink(
-        'service-policies',
-        { name: `hosts of ${name}`, type: 'Bind', serviceRoles: [`@${id}`] },
-        'Let a host bind it',
-      )
+      return policyFormLink('host', entity, 'Let a host bind it')
     case 'services-without-edge-routers':
-      return policyFormLink(
-        'service-edge-router-policies',
-        { name: `edge routers of ${name}`, serviceRoles: [`@${id}`], edgeRouterRoles: ['#all'] },
-        'Give it edge routers',
-      )
+      return policyFormLink('routersOfService', entity, 'Give it edge routers')
     case 'services-without-identities':
-      return policyFormLink(
-        'service-policies',
-        { name: `${name} for`, type: 'Dial', serviceRoles: [`@${id}`] },
-        'Let somebody reach it',
-      )
+      return policyFormLink('identities', entity, 'Let somebody reach it')
     case 'identities-without-services':
-      return policyFormLink(
-        'service-policies',
-        { name: `services of ${name}`, type: 'Dial', identityRoles: [`@${id}`] },
-        'Let it reach something',
-      )
+      return policyFormLink('services', entity, 'Let it reach something')
     case 'identities-without-edge-routers':
-      return policyFormLink(
-        'edge-router-policies',
-        { name: `edge routers of ${name}`, identityRoles: [`@${id}`], edgeRouterRoles: ['#all'] },
-        'Give it edge routers',
-      )
+      return policyFormLink('routersOfIdentity', entity, 'Give it edge routers')
     case 'policies-without-effect':
     case 'policies-over':
     case 'policies-unused':

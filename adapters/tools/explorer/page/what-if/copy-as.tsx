@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { controllerUrl } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
-import { CopyButton } from '../parts/copy-button.tsx'
+import { CopyButton } from '../parts/copy.tsx'
 import { useApis } from '../session/session.ts'
 import { type Change, curlOf, isWhole } from './change.ts'
 

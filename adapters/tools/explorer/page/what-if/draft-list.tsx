@@ -2,7 +2,7 @@ import { visibleLine } from '../../../../../src/base/text.ts'
 import { attributeChip } from '../parts/chip.ts'
 import { ChipsField } from '../parts/chips-field.tsx'
 import { Choice, TextInput } from '../parts/fields.tsx'
-import { countedName } from '../parts/words.ts'
+import { countedName, ROLE_LISTS, SELECTED_BY, wordsOf } from '../parts/words.ts'
 import type { Change, PolicyDraft } from './change.ts'
 import { amendPolicy, drop, keyOf, put } from './draft.ts'
 
@@ -73,12 +73,6 @@ function titleOf(change: Change): string {
   return `${change.kind === 'identities' ? 'Identity' : 'Service'} ${name}`
 }
 
-const LISTS = [
-  { member: 'identityRoles', label: 'Identity roles', kind: 'identities' },
-  { member: 'serviceRoles', label: 'Service roles', kind: 'services' },
-  { member: 'postureCheckRoles', label: 'Posture check roles', kind: 'posture-checks' },
-] as const
-
 interface Props {
   readonly policy: PolicyDraft
   /** Changes members of the policy in its latest state: fields may be answered one after another before they are drawn again. */
@@ -94,27 +88,24 @@ function PolicyFields({ policy, onChange }: Props) {
         <Choice
           label="Type"
           value={policy.type}
-          of={['Dial', 'Bind']}
+          of={{ Dial: 'Dial', Bind: 'Bind' }}
           onChange={(type) => onChange({ type: type === 'Bind' ? 'Bind' : 'Dial' })}
         />
         <Choice
           label="Selects who has"
           value={policy.semantic}
-          of={[
-            ['AnyOf', 'any of the attributes'],
-            ['AllOf', 'all of the attributes'],
-          ]}
+          of={{ AnyOf: 'any of the attributes', AllOf: 'all of the attributes' }}
           onChange={(semantic) => onChange({ semantic: semantic === 'AllOf' ? 'AllOf' : 'AnyOf' })}
         />
       </div>
-      {LISTS.map(({ member, label, kind }) => (
+      {ROLE_LISTS['service-policies'].map((list) => (
         <ChipsField
-          key={member}
-          label={label}
-          chips={policy[member]}
-          kind={kind}
+          key={list}
+          label={wordsOf(list)}
+          chips={policy[list]}
+          kind={SELECTED_BY[list]}
           of="roles"
-          onChange={(roles) => onChange({ [member]: roles })}
+          onChange={(roles) => onChange({ [list]: roles })}
         />
       ))}
     </div>

@@ -109,7 +109,6 @@ function actOf(
     href: hrefOf('what-if', { ...asked, ...about }),
   })
   const open = { label: 'Open it', href: hrefOfEntity(first.kind, first.id) }
-  const name = first.name
   switch (kind) {
     case 'add-role-attributes':
       return trial({ change: 'attributes', of: first.kind, id: first.id, add: (roleAttributes ?? []).join(',') })
@@ -122,24 +121,12 @@ function actOf(
       return { label: 'Open it', href: hrefOf('manage', { kind: 'identities', id: first.id }) }
     case 'assign-edge-router-to-identity':
     case 'share-edge-router':
-      return policyFormLink('edge-router-policies', {
-        name: `edge routers of ${name}`,
-        identityRoles: [`@${first.id}`],
-        edgeRouterRoles: ['#all'],
-      })
+      return policyFormLink('routersOfIdentity', first)
     case 'assign-edge-router-to-service':
-      return policyFormLink('service-edge-router-policies', {
-        name: `edge routers of ${name}`,
-        serviceRoles: [`@${first.id}`],
-        edgeRouterRoles: ['#all'],
-      })
+      return policyFormLink('routersOfService', first)
     case 'host-service':
       if (hosts?.mayBindCount !== 0) return { ...open, href: hrefOf('service', { id: first.id, tab: 'hosts' }) }
-      return policyFormLink('service-policies', {
-        name: `hosts of ${name}`,
-        type: 'Bind',
-        serviceRoles: [`@${first.id}`],
-      })
+      return policyFormLink('host', first)
     case 'change-term':
       return { ...open, href: hrefOf('json', { kind: first.kind, id: first.id }) }
     case 'bring-edge-router-online':

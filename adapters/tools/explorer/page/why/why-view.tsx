@@ -40,10 +40,7 @@ export function WhyView() {
           isLabelUnseen
           label="Access"
           value={type}
-          of={[
-            ['Dial', 'dials'],
-            ['Bind', 'binds'],
-          ]}
+          of={{ Dial: 'dials', Bind: 'binds' }}
           onChange={(value) => ask({ type: value })}
         />
         <Finder label="Service" kinds={['services']} text={which} onPick={({ id }) => ask({ service: id })} />
