@@ -15,18 +15,12 @@ export interface ChangeGroup {
   readonly isBookkeeping: boolean
 }
 
+/** Kinds whose entities the controller writes and deletes by itself, as identities use the network. */
+export const BOOKKEEPING = ['api-sessions', 'sessions', 'terminators', 'posture-data', 'revocations']
 /** Kinds whose records come and go with identities, services and logins. */
-const BESIDE = new Set([
-  'api-sessions',
-  'sessions',
-  'terminators',
-  'posture-data',
-  'enrollments',
-  'authenticators',
-  'revocations',
-])
+const BESIDE = new Set([...BOOKKEEPING, 'enrollments', 'authenticators'])
 /** Kinds whose records nobody makes on purpose. */
-const BOOKKEEPING = new Set(['api-sessions', 'sessions', 'terminators', 'posture-data', 'revocations', 'controllers'])
+const KEPT = new Set([...BOOKKEEPING, 'controllers'])
 
 /** Groups records by the request that wrote them; bookkeeping that follows each other is one group. */
 export function groupsOf(entries: readonly AuditEntry[]): readonly ChangeGroup[] {
@@ -70,7 +64,7 @@ function isFolded(entries: readonly AuditEntry[]): boolean {
 }
 
 function isKept({ entity }: AuditEntry): boolean {
-  return entity !== null && BOOKKEEPING.has(entity.kind)
+  return entity !== null && KEPT.has(entity.kind)
 }
 
 /** Records by their action and their kind. */

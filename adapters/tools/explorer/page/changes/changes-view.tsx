@@ -8,7 +8,7 @@ import { Finder } from '../parts/finder.tsx'
 import { useAnswer } from '../parts/use-answer.ts'
 import { COLLECTIONS, countedName, numberText, pluralName, zoneText } from '../parts/words.ts'
 import { useApis } from '../session/session.ts'
-import { isBeside } from './change-groups.ts'
+import { BOOKKEEPING, isBeside } from './change-groups.ts'
 import type { AuditEntry } from './consequences.tsx'
 import { Trail } from './trail.tsx'
 
@@ -17,13 +17,6 @@ const SPANS = { 1: 'the last hour', 24: 'the last day', 168: 'the last week' } a
 
 /** The kinds of entities whose changes decide access. */
 const ACCESS_KINDS = ['identities', 'services', 'service-policies', 'posture-checks']
-
-/** Kinds whose entities the controller writes and deletes by itself, as identities use the network. */
-const BOOKKEEPING = ['api-sessions', 'sessions', 'terminators', 'posture-data', 'revocations']
-
-function listOf(kinds: readonly string[]): string {
-  return `[${kinds.map((kind) => JSON.stringify(kind)).join(', ')}]`
-}
 
 /** The changes of the audit trail, each with its actor, old values and new values. */
 export function ChangesView() {
@@ -40,8 +33,8 @@ export function ChangesView() {
   const answer = useAnswer(
     async (signal) => {
       const since = new Date(Date.now() - hours * 3_600_000).toISOString()
-      const others = isWhole ? '' : ` and not (kind in ${listOf(BOOKKEEPING)})`
-      const wide = isAccess ? ` and kind in ${listOf(ACCESS_KINDS)}` : others
+      const others = isWhole ? '' : ` and not (kind in ${JSON.stringify(BOOKKEEPING)})`
+      const wide = isAccess ? ` and kind in ${JSON.stringify(ACCESS_KINDS)}` : others
       const kinds = kind === undefined ? wide : ` and kind = ${JSON.stringify(kind)}`
       const filter = `at >= datetime(${since}) and type in ["entity.created", "entity.updated", "entity.deleted"]${kinds}`
       const query = { filter, ...(actor && { actor }), ...(entity && { entity }), ...(before && { before }) }

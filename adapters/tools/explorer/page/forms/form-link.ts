@@ -9,23 +9,13 @@ export interface FormLink {
 
 const ALL_ROUTERS = { edgeRouterRoles: ['#all'] }
 
-/** The policies that an entity may lack: the kind of policy, its name, and the list in which the entity stands. */
+/** The policies that an entity may lack: the kind, the name with the entity's in place of `*`, and the list in which the entity stands. */
 const LACKED = {
-  host: ['service-policies', (name: string) => `hosts of ${name}`, 'serviceRoles', { type: 'Bind' }],
-  services: ['service-policies', (name: string) => `services of ${name}`, 'identityRoles', { type: 'Dial' }],
-  identities: ['service-policies', (name: string) => `${name} for`, 'serviceRoles', { type: 'Dial' }],
-  routersOfService: [
-    'service-edge-router-policies',
-    (name: string) => `edge routers of ${name}`,
-    'serviceRoles',
-    ALL_ROUTERS,
-  ],
-  routersOfIdentity: [
-    'edge-router-policies',
-    (name: string) => `edge routers of ${name}`,
-    'identityRoles',
-    ALL_ROUTERS,
-  ],
+  host: ['service-policies', 'hosts of *', 'serviceRoles', { type: 'Bind' }],
+  services: ['service-policies', 'services of *', 'identityRoles', { type: 'Dial' }],
+  identities: ['service-policies', '* for', 'serviceRoles', { type: 'Dial' }],
+  routersOfService: ['service-edge-router-policies', 'edge routers of *', 'serviceRoles', ALL_ROUTERS],
+  routersOfIdentity: ['edge-router-policies', 'edge routers of *', 'identityRoles', ALL_ROUTERS],
 } as const
 
 /** The form for a policy that gives an entity what it lacks; undefined for a user who may not create it. */
@@ -34,8 +24,8 @@ export function policyFormLink(
   { id, name }: { readonly id: string; readonly name: string },
   label?: string,
 ): FormLink | undefined {
-  const [kind, nameOf, list, rest] = LACKED[lacked]
-  const fields = { semantic: 'AnyOf', name: nameOf(name), [list]: [`@${id}`], ...rest }
+  const [kind, called, list, rest] = LACKED[lacked]
+  const fields = { semantic: 'AnyOf', name: called.replace('*', () => name), [list]: [`@${id}`], ...rest }
   return formLink(kind, kind.replace(/ies$/, 'y'), fields, label)
 }
 

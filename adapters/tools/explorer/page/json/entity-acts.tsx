@@ -48,11 +48,17 @@ function Token({ name, jwt }: { name: string; jwt: string }) {
         Save the token where the router runs, then <code>portcullis router enroll {name}.jwt</code>, or{' '}
         <code>ziti router enroll</code> for a deployed one.
       </p>
-      <p class="row">
-        <TokenFile name={name} jwt={jwt} label={`Save ${name}.jwt`} />
-        <CopyButton text={jwt} label="Copy token" />
-      </p>
+      <TokenRow name={name} jwt={jwt} />
     </Card>
+  )
+}
+
+function TokenRow({ name, jwt }: { name: string; jwt: string }) {
+  return (
+    <p class="row">
+      <TokenFile name={name} jwt={jwt} label={`Save ${name}.jwt`} />
+      <CopyButton text={jwt} label="Copy token" />
+    </p>
   )
 }
 
@@ -95,14 +101,7 @@ function CaToken({ id, name }: { id: string; name: string }) {
   )
   return (
     <Card title="Token for holders of its certificates">
-      <Loaded answer={answer}>
-        {(jwt) => (
-          <p class="row">
-            <TokenFile name={name} jwt={jwt} label={`Save ${name}.jwt`} />
-            <CopyButton text={jwt} label="Copy token" />
-          </p>
-        )}
-      </Loaded>
+      <Loaded answer={answer}>{(jwt) => <TokenRow name={name} jwt={jwt} />}</Loaded>
     </Card>
   )
 }
