@@ -14,11 +14,9 @@ const MEASURES: Readonly<Record<string, () => number | Promise<number>>> = {
   /** The first page, which a reader takes in at once. */
   readmeBytes: () => statSync(new URL('README.md', root)).size,
   /** Everything that a maintainer carries: lines of `src` and `adapters`. */
-  productLines: () =>
-    globSync('{src,adapters}/**/*.{ts,tsx}', { cwd: root }).reduce(
-      (sum, path) => sum + readFileSync(new URL(path, root), 'utf8').split('\n').length - 1,
-      0,
-    ),
+  productLines: () => linesOf('{src,adapters}/**/*.{ts,tsx}'),
+  /** Everything that a maintainer of the explorer's page carries: its scripts and its style. */
+  pageLines: () => linesOf('adapters/tools/explorer/page/**/*.{ts,tsx,css}'),
   /** Everything that a reader of one request opens: its files, as `npm run files-of-request` names them. */
   filesOfLogin: () => filesOf('a certificate login'),
   filesOfPolicy: () => filesOf('creating a service policy'),
@@ -34,6 +32,11 @@ const MEASURES: Readonly<Record<string, () => number | Promise<number>>> = {
   rawRuntimeUses: () => rawUses().length,
   /** Sentences that hide their subject, by their kind: `npm run prose` prints them. */
   ...Object.fromEntries(PROSE_RULES.map((rule) => [`prose:${rule}`, () => sentencesOf(rule)])),
+}
+
+function linesOf(pattern: string): number {
+  const files = globSync(pattern, { cwd: root }).map((path) => readFileSync(new URL(path, root), 'utf8'))
+  return files.reduce((sum, text) => sum + text.split('\n').length - 1, 0)
 }
 
 const INTERNALS = /from '(?:[.][.]\/)+src\/[a-z-]+\//

@@ -98,7 +98,7 @@ function GiveForm({ identityId }: { identityId: string }) {
     setReason('')
   }
   return (
-    <form class="small-form" onSubmit={give}>
+    <form class="fields two" onSubmit={give}>
       <TextInput label="Role attribute" maxLength={1024} value={attribute} onChange={setAttribute} />
       <TextInput
         label="Hours"

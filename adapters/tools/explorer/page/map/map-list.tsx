@@ -9,7 +9,7 @@ const MOST_LINKED = 3
 /** The access map as a list, for windows that are too narrow for two columns and lines between them. */
 export function MapList({ map, chosen, onChoose }: MapProps) {
   return (
-    <div class="map-list">
+    <div class="map-list stack">
       {SIDES.map((side) => (
         <section key={side} aria-label={HEADS[side]}>
           <h2>{HEADS[side]}</h2>

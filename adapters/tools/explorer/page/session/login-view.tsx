@@ -66,7 +66,7 @@ function PasswordForm({ isBusy, onForm }: { isBusy: boolean; onForm: (form: Form
     if (event.currentTarget instanceof HTMLFormElement) onForm(new FormData(event.currentTarget))
   }
   return (
-    <form onSubmit={onSubmit}>
+    <form class="fields" onSubmit={onSubmit}>
       <TextInput label="Username" name="username" autocomplete="username" required autofocus spellcheck={false} />
       <TextInput label="Password" name="password" type="password" autocomplete="current-password" required />
       <button type="submit" class="primary wide" disabled={isBusy}>
@@ -92,7 +92,7 @@ function CodeForm({ isBusy, problem, onCode, onBack }: CodeProps) {
     onCode(input.current?.value.trim() ?? '')
   }
   return (
-    <form onSubmit={onSubmit}>
+    <form class="fields" onSubmit={onSubmit}>
       <label>
         Code of your authenticator app
         <input ref={input} name="code" inputMode="numeric" autocomplete="one-time-code" required />

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { controllerUrl } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
-import { CopyButton } from '../parts/copy.tsx'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { useApis } from '../session/session.ts'
 import { type Change, curlOf, isWhole } from './change.ts'
 
@@ -32,7 +32,7 @@ export function CopyAs({ changes }: { changes: readonly Change[] }) {
       </button>
       {problem && <p class="problem">{problem}</p>}
       {text !== undefined && (
-        <div class="copied">
+        <div class="copied stack">
           <textarea
             class="code"
             aria-label="Text to copy"

@@ -1,21 +1,4 @@
-import { useState } from 'preact/hooks'
 import { encode } from 'uqr'
-import { announce } from './action.tsx'
-
-/** Copies a text. */
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const [isCopied, setCopied] = useState(false)
-  const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
-    announce('Copied.')
-  }
-  return (
-    <button type="button" onClick={copy}>
-      {isCopied ? 'Copied' : label}
-    </button>
-  )
-}
 
 /** Modules of white around a code, without which scanners do not find it. */
 const QUIET_ZONE = 4
