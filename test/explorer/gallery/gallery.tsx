@@ -172,7 +172,7 @@ const GALLERY: Readonly<Record<string, ComponentChildren>> = {
   ChipsField: <ChipsField label="Role attributes" chips={chips} kind="identities" of="attributes" onChange={NOTHING} />,
   TextInput: <TextInput label="Name" value="anna" onChange={NOTHING} />,
   Toggle: <Toggle label="Enabled" isOn onChange={NOTHING} />,
-  Choice: <Choice label="Type" value="Dial" of={['Dial', 'Bind']} onChange={NOTHING} />,
+  Choice: <Choice label="Type" value="Dial" of={{ Dial: 'may dial', Bind: 'may bind' }} onChange={NOTHING} />,
   Combobox: (
     <Combobox
       label="Somebody"
