@@ -261,7 +261,7 @@ export const RUNNING_ROUTER_ACTS: typeof ACTS = {
 async function dialed(world: World, identity: Identity, at: string): Promise<string> {
   const connection = await identity.dial(SERVICE, { timeoutMs: 5000 })
   const stream = {
-    ...{ client: 'laptop', at, sent: '', received: '', isOver: false },
+    ...{ client: 'laptop', at, openedAt: world.time.now, sent: '', received: '', isOver: false },
     write: (text: string) => {
       stream.sent += text
       connection.write(text)

@@ -199,6 +199,7 @@ function failDirectory(world: World, choices: Choices, how: 'isAway' | 'isLate')
 /** A process ends at once, and a supervisor starts it again. */
 function killForSomeTime(world: World, choices: Choices, process: SimulatedProcess, fault: string): void {
   world.fault(fault, process.name)
+  world.killedAt = world.time.now
   process.kill()
   const start = () => {
     process.faults.isAway = false

@@ -1,7 +1,7 @@
 import { shownWrongly } from './attributes-at-rest.ts'
 import { wrongEvidence } from './evidence.ts'
 import type { Right } from './known-facts.ts'
-import { ownLinksWrong } from './own-links.ts'
+import { isLeftBehind, ownLinksWrong } from './own-links.ts'
 import { decidedWrongly, heldWrongly } from './rights-held.ts'
 import { learntWrongly, shutOutWrongly } from './routers-oracle.ts'
 import { runningWrongly } from './running-router.ts'
@@ -46,7 +46,9 @@ function endless({ waiting, time }: World): string | undefined {
 function ungranted(world: World): string | undefined {
   const { time, routers, streams, devices, running } = world
   if (!isQuiet(world)) return undefined
-  const judged = streams.filter(({ at, isOver }) => !isOver && (at !== running?.name || isCutInTime(world)))
+  const judged = streams.filter(
+    (stream) => !stream.isOver && (stream.at !== running?.name || isCutInTime(world)) && !isLeftBehind(world, stream),
+  )
   const kept = judged.find(({ client }) => isRefused(world, devices.get(client), 'Dial'))
   if (kept !== undefined) return `access: a stream of ${kept.client} runs without a right to dial`
   const informed = routers.filter(
@@ -61,11 +63,10 @@ function ungranted(world: World): string | undefined {
   return ungrantedCircuits(world, circuitIds) ?? shutOutWrongly(world)
 }
 
-/** A router of a program of its own hears of a cut from every controller, unless a killed process laid the circuit. */
-function isCutInTime({ running, faults, time, runningProcesses }: World): boolean {
-  const isKilled = faults.has('process killed') || faults.has('process killed after a commit')
+/** A router of a program of its own hears of a cut from every controller. */
+function isCutInTime({ running, time, runningProcesses }: World): boolean {
   const since = running?.connectedSince(runningProcesses.length)
-  return !isKilled && since !== undefined && time.now - since >= CUT_WITHIN_MS
+  return since !== undefined && time.now - since >= CUT_WITHIN_MS
 }
 
 /** A circuit that a killed process laid is closed when its routers ask whose it is, which they do when it is quiet. */

@@ -167,6 +167,8 @@ export class World {
   readonly acts = new Map<string, number>()
   /** When the last fault ended, by the time of the run. */
   faultAt = 0
+  /** When a process was killed last, by the time of the run. */
+  killedAt = 0
   isAtRest = false
   /** An administrator waits for the answer of a change. */
   isChanging = false
@@ -275,6 +277,8 @@ export interface PlayedStream {
   readonly client: string
   /** The process whose router, or the router of its own, by which it dialed. */
   readonly at: string
+  /** By the time of the run. */
+  readonly openedAt: number
   sent: string
   received: string
   isOver: boolean
