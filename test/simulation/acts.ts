@@ -10,8 +10,6 @@ export type Act = (world: World, choices: Choices) => void
 
 /** A device reached a host at the router of another process. */
 export const OVER_A_LINK = 'stream over a link'
-/** A device reached a host by a router of a program of its own. */
-export const AT_OWN_ROUTER = 'stream at the own router'
 
 /** One act of the network's people and programs. */
 export const ACTS: Readonly<Record<string, { readonly weight: number; readonly act: Act }>> = {
@@ -235,30 +233,8 @@ export const ACTS: Readonly<Record<string, { readonly weight: number; readonly a
   },
 }
 
-/** The acts of networks with links between own routers, and a router of a program of its own. */
-export const RUNNING_ROUTER_ACTS: typeof ACTS = {
-  'device dials at the own router': {
-    weight: 8,
-    act: (world) => {
-      const { running, devices } = world
-      if (running === undefined) return
-      const laptop = devices.get('laptop') ?? ''
-      const identity = running.identity(laptop, () => world.runningProcesses)
-      const asked = dialed(world, identity, running.name).then((answer) => {
-        world.did(AT_OWN_ROUTER)
-        return answer
-      })
-      const by = { identity: laptop, right: 'Dial', what: 'the device at the own router' } as const
-      world.work(
-        'a device dials at the own router',
-        judged(world, by, asked, () => true),
-      )
-    },
-  },
-}
-
 /** A device dials the service; its stream is one of the network. */
-async function dialed(world: World, identity: Identity, at: string): Promise<string> {
+export async function dialed(world: World, identity: Identity, at: string): Promise<string> {
   const connection = await identity.dial(SERVICE, { timeoutMs: 5000 })
   const stream = {
     ...{ client: 'laptop', at, openedAt: world.time.now, sent: '', received: '', isOver: false },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { simulateRuntime } from '../../src/testing.ts'
-import { ACTS, type Act, beginDevices, RUNNING_ROUTER_ACTS } from './acts.ts'
+import { ACTS, type Act, beginDevices } from './acts.ts'
 import { giveAtRest, settleLogins } from './attributes-at-rest.ts'
 import { Choices } from './choices.ts'
 import { CLAIM_ACTS } from './claim-acts.ts'
@@ -15,6 +15,7 @@ import { directoryChanges, settleAll } from './played-directory.ts'
 import { drawFrom } from './repeatable-crypto.ts'
 import { enableRouters, ROUTER_ACTS } from './router-acts.ts'
 import { connectedWrongly } from './routers-oracle.ts'
+import { RUNNING_ROUTER_ACTS, RUNNING_ROUTER_FAULTS, VISITING_ACTS } from './running-router-acts.ts'
 import { addressOf } from './simulated-process.ts'
 import { SLOW_ANSWER_FAULTS } from './slow-answers.ts'
 import { TIMED_ACTS } from './timed-acts.ts'
@@ -70,7 +71,7 @@ const POSSIBLE = {
   ...ROUTER_ACTS,
   ...RUNNING_ROUTER_ACTS,
 }
-const SPECIAL_FAULTS = { ...SLOW_ANSWER_FAULTS, ...CUT_OFF_FAULTS, ...LATE_ANSWER_FAULTS }
+const SPECIAL_FAULTS = { ...SLOW_ANSWER_FAULTS, ...CUT_OFF_FAULTS, ...LATE_ANSWER_FAULTS, ...RUNNING_ROUTER_FAULTS }
 /** Every fault of a run. */
 export const POSSIBLE_FAULTS = { ...FAULTS, ...DIRECTORY_FAULTS, ...SIGNER_FAULTS, ...SPECIAL_FAULTS }
 
@@ -89,11 +90,19 @@ function actsOf({
     ...(hasGrants && GRANT_ACTS),
     ...(hasClaims && CLAIM_ACTS),
     ...(routersLearn && ROUTER_ACTS),
+    ...(hasRunningRouter && VISITING_ACTS),
     ...(hasOwnLinks && hasRunningRouter && RUNNING_ROUTER_ACTS),
   }
 }
 
-function faultsOf({ hasDirectory, hasClaims, hasSlowAnswers, isCutOff, hasLateAnswers }: Manner): typeof FAULTS {
+function faultsOf({
+  hasDirectory,
+  hasClaims,
+  hasSlowAnswers,
+  isCutOff,
+  hasLateAnswers,
+  hasRunningRouter,
+}: Manner): typeof FAULTS {
   return {
     ...FAULTS,
     ...(hasDirectory && DIRECTORY_FAULTS),
@@ -101,6 +110,7 @@ function faultsOf({ hasDirectory, hasClaims, hasSlowAnswers, isCutOff, hasLateAn
     ...(hasSlowAnswers && SLOW_ANSWER_FAULTS),
     ...(isCutOff && CUT_OFF_FAULTS),
     ...(hasLateAnswers && LATE_ANSWER_FAULTS),
+    ...(hasRunningRouter && RUNNING_ROUTER_FAULTS),
   }
 }
 

@@ -4,12 +4,13 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { argv } from 'node:process'
 import { parseArgs } from 'node:util'
-import { AT_OWN_ROUTER, OVER_A_LINK } from './acts.ts'
+import { OVER_A_LINK } from './acts.ts'
 import { IN_PIECES } from './cut-bytes.ts'
 import { FAULTS_AFTER_COMMITS } from './faults.ts'
 import { makeCryptoRepeatable } from './repeatable-crypto.ts'
 import { POSSIBLE_FAULTS, play, scriptOf, shrunk } from './run.ts'
 import { CAME_AGAIN } from './running-router.ts'
+import { AT_OWN_ROUTER } from './running-router-acts.ts'
 
 const { values } = parseArgs({
   args: argv.slice(2),
