@@ -302,4 +302,18 @@ export const DEFECTS: readonly Defect[] = [
     bad: 'if (key !== undefined) this.#byKey.delete(key)',
     ...{ seed: 2024, steps: 60, oracle: 'links' },
   },
+  {
+    what: 'a router dials a controller that it lost no more',
+    file: 'adapters/network/router/control/control-connections.ts',
+    good: "log?.('controller.lost', { address, controllerId: channel.id })\n        this.#retry(address, place)\n",
+    bad: "log?.('controller.lost', { address, controllerId: channel.id })\n",
+    ...{ seed: 5, steps: 40, oracle: 'own router' },
+  },
+  {
+    what: 'a router keeps the sessions that the whole list of a controller leaves out',
+    file: 'adapters/network/router/state/router-sessions.ts',
+    good: '      this.#forget(token)\n      ended.add(id)\n',
+    bad: '      ended.add(id)\n',
+    ...{ seed: 24, steps: 40, oracle: 'sessions' },
+  },
 ]
