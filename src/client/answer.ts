@@ -1,4 +1,3 @@
-import { LARGEST_PAGE } from '../base/limits.ts'
 import { type AnySignature, ApiError, type ApiErrorBody, type ListMeta, type Params, type WholeQuery } from './types.ts'
 
 /** Media types of answers that are neither JSON nor images, and are read as text. */
@@ -62,13 +61,16 @@ interface ListPage {
   readonly meta: ListMeta
 }
 
+/** The largest page of every API. The client has its own constant, because it loads nothing of the controller. */
+const PAGE_SIZE = 500
+
 /** The items of all pages that `ask` answers, in order. */
 export async function* eachOf(
   ask: (request: AnyRequest) => Promise<unknown>,
   { params, signal, ...query }: Pick<AnyRequest, 'params' | 'signal'> & { readonly limit?: number } = {},
 ): AsyncIterableIterator<never> {
   for (let offset = 0; ; ) {
-    const request = { params, signal, query: { limit: LARGEST_PAGE, ...query, offset } }
+    const request = { params, signal, query: { limit: PAGE_SIZE, ...query, offset } }
     // Every operation that answers by pages has this form.
     const { data, meta } = (await ask(request)) as ListPage
     yield* data

@@ -123,7 +123,7 @@ export async function kyselyStorage<DB = unknown>(options: KyselyStorageOptions)
   return openKyselyStorage<DB>(options)
 }
 
-/** The same for options that were looked at. */
+/** The same as {@link kyselyStorage} for options that were checked. */
 export async function openKyselyStorage<DB>(options: KyselyStorageOptions): Promise<KyselyStorage<DB>> {
   const { busyTimeoutMs = BUSY_TIMEOUT_MS, cachedRecords = CACHED_RECORDS, kinds = RECORD_KINDS } = options
   const database = describeDatabase(options)
@@ -131,13 +131,7 @@ export async function openKyselyStorage<DB>(options: KyselyStorageOptions): Prom
   const connections = openConnections(options.dialect, options)
   const { readers, writers } = connections
   try {
-    const pending = await pendingMigration(database, declared, writers)
-    if (pending !== undefined) {
-      if (options.migrate === false) {
-        throw new SchemaMismatch(`the database lacks the migration '${pending.name}': run \`portcullis migrate\` first`)
-      }
-      await applyMigration(database, declared, writers, busyTimeoutMs)
-    }
+    await migrate(options, database, declared, writers)
   } catch (error) {
     await connections.close()
     throw error
@@ -204,4 +198,16 @@ export async function openKyselyStorage<DB>(options: KyselyStorageOptions): Prom
         () => connections.close(),
       ),
   }
+}
+
+/** Creates missing tables and columns, or refuses the database where the options say so. */
+async function migrate(
+  options: KyselyStorageOptions,
+  ...[database, declared, writers]: Parameters<typeof pendingMigration>
+): Promise<void> {
+  const pending = await pendingMigration(database, declared, writers)
+  if (pending === undefined) return
+  const lacking = `the database lacks the migration '${pending.name}': run \`portcullis migrate\` first`
+  if (options.migrate === false) throw new SchemaMismatch(lacking)
+  await applyMigration(database, declared, writers, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS)
 }

@@ -96,7 +96,6 @@ export async function serve(controller: ServableController, options: ServeOption
   await routers.join({ host, port })
   // Out of file descriptors is a reason to report, not to end the process.
   server.on('error', onError)
-
   const replaceCertificate = (certificate: ServerCertificate) => {
     server.setSecureContext(tlsOptions(certificate))
     routers.replaceCertificate(certificate)

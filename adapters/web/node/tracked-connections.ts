@@ -49,7 +49,6 @@ export function trackConnections(server: Server, limits: CapacityOptions): Conne
   let isDraining = false
   /** Called whenever a connection has no request in flight any more, or is gone. */
   let onSettled: (() => void) | undefined
-
   const settle = (connection: Connection) => {
     inFlight.delete(connection)
     onSettled?.()

@@ -38,16 +38,17 @@ export function accessTo(
 }
 
 function standardRows<R extends Resource>(resource: R): Record<StandardOperation, Operation> {
-  const { name, singular, quirks: { spellings } = {} } = resource.definition
-  const plural = name.replaceAll('-', ' ')
-  const may = (action: Permission['action'], operation: StandardOperation) => accessTo(resource, action, operation)
-  const corrections = spellings === undefined ? {} : { spellings }
+  return { ...readRows(resource), create: createRow(resource), ...changeRows(resource) }
+}
+
+function readRows(resource: Resource) {
+  const { name, singular } = resource.definition
   return {
     list: defineOperation(
       {
         route: `GET /${name}`,
-        summary: `Lists ${plural}`,
-        access: may('read', 'list'),
+        summary: `Lists ${inWords(resource)}`,
+        access: accessTo(resource, 'read', 'list'),
         data: resource.detail,
         symbols: resource.symbols,
         byRole: 'roleAttributes' in resource.fields,
@@ -58,39 +59,49 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
       {
         route: `GET /${name}/{id}`,
         summary: `Shows one ${singular}`,
-        access: may('read', 'get'),
+        access: accessTo(resource, 'read', 'get'),
         data: resource.detail,
       },
       async ({ engine, call, params }) => ({ data: await engine.reader.get(call, resource, params.id) }),
     ),
-    create: defineOperation(
-      {
-        route: `POST /${name}`,
-        summary: `Creates one ${singular}`,
-        description:
-          'A member that is not required may be left out, or be null, and gets its default. The answer names the entity.',
-        access: may('create', 'create'),
-        body: resource.create,
-        data: Created,
-        status: 201,
-        errors: creationErrors(resource),
-        ...corrections,
-      },
-      async ({ engine, call, body }) => {
-        const { id } = await engine.of(resource).create(call, body as CreateBodyOf<R>)
-        return created(resource, id)
-      },
-    ),
+  }
+}
+
+function createRow<R extends Resource>(resource: R) {
+  const { name, singular } = resource.definition
+  return defineOperation(
+    {
+      route: `POST /${name}`,
+      summary: `Creates one ${singular}`,
+      description:
+        'A member that is not required may be left out, or be null, and gets its default. The answer names the entity.',
+      access: accessTo(resource, 'create', 'create'),
+      body: resource.create,
+      data: Created,
+      status: 201,
+      errors: creationErrors(resource),
+      ...correctionsOf(resource),
+    },
+    async ({ engine, call, body }) => {
+      const { id } = await engine.of(resource).create(call, body as CreateBodyOf<R>)
+      return created(resource, id)
+    },
+  )
+}
+
+function changeRows<R extends Resource>(resource: R) {
+  const { name, singular } = resource.definition
+  return {
     replace: defineOperation(
       {
         route: `PUT /${name}/{id}`,
         summary: `Replaces one ${singular}`,
         description:
           'A member that is left out gets its default; a member that is settled at creation may be sent and stays.',
-        access: may('update', 'replace'),
+        access: accessTo(resource, 'update', 'replace'),
         body: resource.replace,
         errors: changeErrors(resource),
-        ...corrections,
+        ...correctionsOf(resource),
       },
       async ({ engine, call, params, body }) =>
         done(engine.of(resource).replace(call, params.id, body as ReplaceBodyOf<R>)),
@@ -101,7 +112,7 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         summary: `Changes parts of one ${singular}`,
         description:
           'A member that is left out or null stays; an empty text, list or map clears. Members of objects may be sent alone.',
-        access: may('update', 'patch'),
+        access: accessTo(resource, 'update', 'patch'),
         body: resource.patch,
         errors: changeErrors(resource),
         spellings: patchSpellings(resource.definition),
@@ -116,12 +127,16 @@ function standardRows<R extends Resource>(resource: R): Record<StandardOperation
         get description() {
           return deletionText(resource)
         },
-        access: may('delete', 'delete'),
+        access: accessTo(resource, 'delete', 'delete'),
         errors: ['ENTITY_CAN_NOT_BE_DELETED', 'CAN_NOT_DELETE_REFERENCED_ENTITY'],
       },
       async ({ engine, call, params }) => done(engine.of(resource).delete(call, params.id)),
     ),
   }
+}
+
+function correctionsOf({ definition: { quirks: { spellings } = {} } }: Resource) {
+  return spellings === undefined ? {} : { spellings }
 }
 
 /** Lists the errors of creating: a reference may name an entity that does not exist. */
