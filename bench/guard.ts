@@ -240,8 +240,10 @@ function inProcess(work: TreeWork, count: number): Cost {
   }
 }
 
+/** A start of the package as it is published: sources would have their types taken away first. */
 async function startOf({ tree }: Side): Promise<number | undefined> {
-  const child = startIn(tree, 'first-answer.ts')
+  if (!tree.isBuilt) return undefined
+  const child = fork(join(tree.folder, GUARD, 'first-answer.ts'), { execArgv: [] })
   const { cpuMs } = await answerOf(child)
   await once(child, 'exit')
   return cpuMs

@@ -14,21 +14,24 @@ export interface Tree {
   readonly folder: string
   /** The command line, as its package.json names it. */
   readonly commandLine: string
+  /** Whether `dist` has the package as it is published. */
+  readonly isBuilt: boolean
 }
 
-/** The tree as it is, also with what is not committed. */
-export function ownTree(): Promise<Tree> {
-  return treeOf('this tree', ROOT)
+/** The tree as it is, also with what is not committed. `npm run bench` has built it. */
+export async function ownTree(): Promise<Tree> {
+  return { ...(await treeOf('this tree', ROOT)), isBuilt: true }
 }
 
-/** The tree of a commit in a folder of its own, with the dependencies that are installed here. */
+/** The tree of a commit in a folder of its own, built, with the dependencies that are installed here. */
 export async function treeAt(commit: string, folder: string): Promise<Tree> {
   await mkdir(folder)
   const archive = execFileSync('git', ['-C', ROOT, 'archive', commit], { maxBuffer: 1 << 30 })
   const { status, stderr } = spawnSync('tar', ['-x', '-C', folder], { input: archive })
   if (status !== 0) throw new Error(`the tree of ${commit} could not be unpacked: ${stderr}`)
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  return treeOf(commit, folder)
+  const built = spawnSync('npm', ['run', 'build'], { cwd: folder })
+  return { ...(await treeOf(commit, folder)), isBuilt: built.status === 0 }
 }
 
 /** The commit of the last release: its tag, or the commit that set the version that package.json has. */
@@ -44,5 +47,10 @@ export function lastRelease(): string {
 /** The tree of a folder. */
 export async function treeOf(name: string, folder: string): Promise<Tree> {
   const { bin } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')))
-  return { name, folder, commandLine: join(folder, bin.portcullis.replace('/dist/', '/').replace(/\.js$/, '.ts')) }
+  return {
+    name,
+    folder,
+    isBuilt: false,
+    commandLine: join(folder, bin.portcullis.replace('/dist/', '/').replace(/\.js$/, '.ts')),
+  }
 }
