@@ -17,7 +17,7 @@ const MANY = Array.from({ length: 60 }, (_, n) => ({ ...LONG, name: `tablet-${n}
 export const WIDE_NETWORK = { ...NETWORK, identities: [...NETWORK.identities, LONG, ...MANY] }
 
 /** Pixels of the window, as 200 % zoom shows them too: 1280 at 200 % is 640 wide and half as high. */
-export const SIZES = [
+const SIZES = [
   [320, 720],
   [390, 844],
   [640, 450],

@@ -43,7 +43,7 @@ async function answerAll(): Promise<void> {
     await answer.catch(() => undefined)
     await turn()
     next.settle(answer)
-    // What follows from it comes before the next answer.
+    // Everything that follows from it comes before the next answer.
     await turn()
   }
   isAnswering = false
@@ -52,7 +52,7 @@ async function answerAll(): Promise<void> {
 /** Answers that are kept of a function, until they are many. */
 const MOST_KNOWN = 3000
 
-/** What a function without chance answered: most of the networks of a process ask the same. */
+/** Answers of a function without chance: most of the networks of a process ask the same. */
 class KnownAnswers {
   readonly #known = new Map<string, Promise<unknown>>()
 

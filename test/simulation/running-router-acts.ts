@@ -61,7 +61,7 @@ export const RUNNING_ROUTER_FAULTS: typeof FAULTS = {
   },
 }
 
-/** What the process sends does not reach the router for some time, and the other way round. */
+/** Messages of the process do not reach the router for some time, nor those of the router the process. */
 function silence(world: World, process: string, lastsMs: number): void {
   const { wires, time } = world
   const router = world.running?.name ?? ''

@@ -5,7 +5,7 @@ import { cryptoIdle, isCryptoBusy, turn } from './repeatable-crypto.ts'
 /** The first instant of every run, epoch ms. */
 export const BEGINNING = Date.UTC(2026, 0, 1)
 
-/** What the work of a timer answers that has nothing to follow from it. */
+/** The answer of a timer whose work nothing follows from. */
 export const NOTHING_FOLLOWS = Symbol('nothing follows')
 
 interface Event {

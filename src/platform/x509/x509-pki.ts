@@ -42,9 +42,8 @@ const MAX_CLIENT_CHAIN = 10
 /** Octets of an empty name. */
 const EMPTY_NAME = 2
 
-/** Trusted client certificates that all networks of a process keep parsed: some five megabytes. */
+/** Trusted client certificates that are kept parsed: some five megabytes. */
 const MAX_CLIENTS = 500
-const CLIENTS = new WeakMap<Library, BoundedMap<string, Certificate>>()
 
 /** The network's certificate authority, and the means to change its keys. */
 export interface X509Pki extends Pki {
@@ -118,13 +117,11 @@ class Authorities {
   readonly library: Library
   /** Replaced whole when the network changes its keys. */
   state: AuthorityState
-  readonly #clients: BoundedMap<string, Certificate>
+  readonly #clients = new BoundedMap<string, Certificate>(MAX_CLIENTS)
 
   constructor(library: Library, state: AuthorityState) {
     this.library = library
     this.state = state
-    this.#clients = CLIENTS.get(library) ?? new BoundedMap(MAX_CLIENTS)
-    CLIENTS.set(library, this.#clients)
   }
 
   /** Parses a sent certificate; undefined for an unreadable certificate, which is ignored as an intermediate and not trusted as a leaf. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { LoginView } from '../session/login-view.tsx'
 import { isAway, resumeSession, SessionApis, session } from '../session/session.ts'
+import { LoginView } from './login-view.tsx'
 import { Shell } from './shell.tsx'
 
 /** The whole page: the views for a logged in user, or the login. The login may be from before a reload or from another tab. */

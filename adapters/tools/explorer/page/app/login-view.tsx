@@ -3,8 +3,8 @@ import { ApiError } from '../../../../../src/client/index.ts'
 import { apisThrough } from '../api/apis.ts'
 import { problemText } from '../api/problem-text.ts'
 import { TextInput } from '../parts/fields.tsx'
-import { isBackFromProvider, leaveForProvider, returnFromProvider } from './openid.ts'
-import { apisBy, farewell, openSession } from './session.ts'
+import { isBackFromProvider, leaveForProvider, returnFromProvider } from '../session/openid.ts'
+import { apisBy, farewell, openSession } from '../session/session.ts'
 
 /** The login: a password, then a one-time code where it is due; or the OpenID provider. */
 export function LoginView() {
