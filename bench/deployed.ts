@@ -72,8 +72,7 @@ function ofRow(name: string, target: string): Workload {
 
 const ROUNDS = 5
 const ROUND_MS = 1000
-/** With more of them at once a deployed controller answers lists with a timeout. */
-const CONNECTIONS = 4
+const CONNECTIONS = 16
 /** A process that did nothing for so long (ms) since its start is asked what is resident. */
 const QUIET_MS = 5000
 
