@@ -10,7 +10,7 @@ import type { BenchRow } from './row.ts'
 import type { Load } from './wire/load.ts'
 import { createNetwork, type Network } from './wire/network.ts'
 import { type LoadProcess, startLoad, startPortcullis } from './wire/processes.ts'
-import { CERTIFICATE_LOGIN, get, MANAGEMENT, SESSION, WIRE_ROWS } from './wire/rows.ts'
+import { CERTIFICATE_LOGIN, loadOfRow, SESSION, WIRE_ROWS } from './wire/rows.ts'
 
 /** A controller that answers, with its network. */
 interface Measured {
@@ -32,13 +32,7 @@ const THEIRS = 'at most theirs'
 
 const WORKLOADS: readonly Workload[] = [
   ofRow('service', THEIRS),
-  {
-    title: 'GET an identity by id',
-    target: THEIRS,
-    load: ({ adminToken, identityIds }) => ({
-      requests: get(adminToken, `${MANAGEMENT}/identities/${identityIds[7]}`),
-    }),
-  },
+  ofRow('identity', THEIRS),
   ofRow('current-identity', THEIRS),
   ofRow('updates', THEIRS),
   ofRow('services', THEIRS),
@@ -60,14 +54,7 @@ const WORKLOADS: readonly Workload[] = [
 
 /** A row of `npm run bench -- wire` as a workload. */
 function ofRow(name: string, target: string): Workload {
-  const row = WIRE_ROWS.get(name)
-  if (row === undefined) throw new TypeError(`there is no row ${name}`)
-  const load = (network: Network) => ({
-    requests: row.requests(network),
-    certificates: row.hasCertificate ? network.certificates : [],
-    isNewEach: row.isNewEach === true,
-  })
-  return { title: row.title, target, load }
+  return { title: WIRE_ROWS.get(name)?.title ?? name, target, load: loadOfRow(name) }
 }
 
 const ROUNDS = 5

@@ -13,7 +13,7 @@ import type { BenchRow } from './row.ts'
 
 const DIALS = 1000
 /** Connections that wait at once; the parts of the benchmark. */
-const AT_ONCE = [20, 200]
+const AT_ONCE = ['20', '200']
 const ROUNDS = 3
 /** A dial that takes longer has failed. */
 const PATIENCE_MS = 30_000
@@ -22,7 +22,7 @@ const PATIENCE_MS = 30_000
  * How long a connection takes through a real router to a real host: from connecting to the port of the dialing tunneler to the
  * first byte that comes back. The ceiling is the same under the controller of the same program, in turns with ours.
  */
-export async function* benchDials(parts: readonly string[] = AT_ONCE.map(String)): AsyncGenerator<BenchRow> {
+export async function* benchDials(parts: readonly string[] = AT_ONCE): AsyncGenerator<BenchRow> {
   const ziti = findZiti()
   if (ziti === undefined) {
     console.warn('SKIPPED: no dial was measured, because there is no `ziti` on the path and ZITI names none')
@@ -36,10 +36,9 @@ export async function* benchDials(parts: readonly string[] = AT_ONCE.map(String)
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-dials-'))
   const kept = process.env.PORTCULLIS_BENCH_KEEP !== undefined
   try {
-    for (let round = 1; round <= ROUNDS * AT_ONCE.length; round += 1) {
-      const atOnce = AT_ONCE[round % AT_ONCE.length] ?? 0
-      if (!parts.includes(String(atOnce))) continue
-      const place = (name: string) => ({ folder: join(folder, `${name}-${round}`), port, atOnce })
+    const runs = Array.from({ length: ROUNDS }, (_, index) => parts.map((part) => [index + 1, Number(part)] as const))
+    for (const [run, atOnce] of runs.flat()) {
+      const place = (name: string) => ({ folder: join(folder, `${name}-${atOnce}-${run}`), port, atOnce })
       const deployed = await measured(ziti, place('deployed'), (where) => startDeployed(ziti, where))
       const own = await measured(ziti, place('portcullis'), startPortcullis)
       for (const [name, percent] of [
@@ -48,7 +47,7 @@ export async function* benchDials(parts: readonly string[] = AT_ONCE.map(String)
         ['longest', 1],
       ] as const) {
         yield {
-          name: `dials through a real router, ${atOnce} at once, run ${Math.ceil(round / AT_ONCE.length)}: ${name}`,
+          name: `dials through a real router, ${atOnce} at once, run ${run}: ${name}`,
           value: percentile(own, percent),
           unit: 'ms',
           ceiling: { name: 'deployed', value: percentile(deployed, percent) },

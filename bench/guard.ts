@@ -13,7 +13,7 @@ import type { BenchRow } from './row.ts'
 import type { Load } from './wire/load.ts'
 import { createNetwork, type Network } from './wire/network.ts'
 import { type LoadProcess, type ServerProcess, startLoad, startPortcullis } from './wire/processes.ts'
-import { CLIENT, get, MANAGEMENT, SESSION, WIRE_ROWS, write } from './wire/rows.ts'
+import { CLIENT, get, loadOfRow, MANAGEMENT, SESSION, write } from './wire/rows.ts'
 
 /** A ratio from here on fails: beside a commit, and beside this tree without the runtime ports. */
 const MOST = 1.1
@@ -49,14 +49,9 @@ type Cost = (side: Side, load: LoadProcess) => Promise<number | undefined>
 const POLICY = { name: 'guarded', type: 'Dial', semantic: 'AnyOf', identityRoles: ['#i1'], serviceRoles: ['#s1'] }
 
 const WORKLOADS = new Map<string, Cost>([
-  ['GET a service by id', requests(rowOf('service'))],
-  [
-    'GET an identity by id',
-    requests(({ adminToken, identityIds }) => ({
-      requests: get(adminToken, `${MANAGEMENT}/identities/${identityIds[7]}`),
-    })),
-  ],
-  ['list of 100 identities', requests(rowOf('identities'))],
+  ['GET a service by id', requests(loadOfRow('service'))],
+  ['GET an identity by id', requests(loadOfRow('identity'))],
+  ['list of 100 identities', requests(loadOfRow('identities'))],
   [
     'filter and sort identities',
     requests(({ adminToken }) => ({
@@ -66,11 +61,11 @@ const WORKLOADS = new Map<string, Cost>([
       ),
     })),
   ],
-  ['list of 100 services as an identity', requests(rowOf('services'))],
-  ['current identity', requests(rowOf('current-identity'))],
-  ['service updates', requests(rowOf('updates'))],
-  ['policy advice', requests(rowOf('advice'))],
-  ['PATCH of role attributes', requests(rowOf('patch'))],
+  ['list of 100 services as an identity', requests(loadOfRow('services'))],
+  ['current identity', requests(loadOfRow('current-identity'))],
+  ['service updates', requests(loadOfRow('updates'))],
+  ['policy advice', requests(loadOfRow('advice'))],
+  ['PATCH of role attributes', requests(loadOfRow('patch'))],
   [
     'policy created and deleted',
     requests(({ adminToken }) => ({
@@ -80,9 +75,9 @@ const WORKLOADS = new Map<string, Cost>([
       connections: 1,
     })),
   ],
-  ['certificate login, kept connection', requests(rowOf('cert-login'))],
-  ['certificate login, new connection', requests(rowOf('cert-login-new'))],
-  ['password login', requests(rowOf('password-login'))],
+  ['certificate login, kept connection', requests(loadOfRow('cert-login'))],
+  ['certificate login, new connection', requests(loadOfRow('cert-login-new'))],
+  ['password login', requests(loadOfRow('password-login'))],
   [
     'service session',
     requests((network) => ({ requests: [SESSION(network).replace('{token}', network.identityToken)] })),
@@ -202,15 +197,6 @@ class Rounds {
       target: `≤${this.#most.toFixed(2)}`,
       details: `${verdict}: ${this.count} rounds, at least ${least.toFixed(2)} x with a certainty of 95 %`,
     }
-  }
-}
-
-function rowOf(name: string) {
-  return (network: Network): Partial<Load> => {
-    const row = WIRE_ROWS.get(name)
-    if (row === undefined) throw new TypeError(`there is no row ${name}`)
-    const certificates = row.hasCertificate ? network.certificates : []
-    return { requests: row.requests(network), certificates, isNewEach: row.isNewEach === true }
   }
 }
 

@@ -41,9 +41,9 @@ async function sessionOf({ identity }: Member, serviceId: string, type: 'Dial' |
 }
 
 /** Hosts a service at an endpoint; answers the token of a service session that dials it. */
-export async function hostOf(host: Endpoint, member: Member, { id }: CarriedService): Promise<{ dialing: string }> {
+export async function hostOf(host: Endpoint, member: Member, { id }: CarriedService): Promise<string> {
   await host.host(await sessionOf(member, id, 'Bind'), serveStream)
-  return { dialing: await sessionOf(member, id, 'Dial') }
+  return sessionOf(member, id, 'Dial')
 }
 
 /** Streams by endpoints whose windows the router keeps: one channel for all that dial, and one for the host. */
@@ -58,7 +58,7 @@ export async function byRouterWindows(
     return endpoint
   }
   const [client, host] = [await channel(), await channel()]
-  const { dialing } = await hostOf(host, member, service)
+  const dialing = await hostOf(host, member, service)
   await untilHosted(() => client.dial(dialing))
   return {
     open: () => client.dial(dialing),

@@ -19,7 +19,7 @@ export async function* rowsOfCrowd(
   service: CarriedService,
 ): AsyncGenerator<BenchRow> {
   const host = await Endpoint.open(`tls://${service.address}`, member.endpoint)
-  const { dialing } = await hostOf(host, member, service)
+  const dialing = await hostOf(host, member, service)
   await untilHosted(() => host.dial(dialing))
   const child = fork(new URL('crowd-process.ts', import.meta.url), { execArgv: ['--conditions=portcullis-source'] })
   const crowd: Crowd = { address: service.address, endpoint: member.endpoint, count: ENDPOINTS }

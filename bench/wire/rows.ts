@@ -1,4 +1,5 @@
 import type { ConstantServerKind } from './constant-server.ts'
+import type { Load } from './load.ts'
 import type { Network } from './network.ts'
 
 /** One row of the benchmark: what is sent to which server. To add a request to the benchmark, add a row. */
@@ -43,6 +44,13 @@ const BODY_LOGIN = { username: 'keeper', password: 'the-keys-of-the-bench' }
 export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>([
   ['service', { title: 'GET a service by id', requests: SERVICE, targetOver: 0.12 }],
   ['service-memory', { title: 'GET a service by id, memory', server: 'memory', requests: SERVICE, targetOver: 0.12 }],
+  [
+    'identity',
+    {
+      title: 'GET an identity by id',
+      requests: ({ adminToken, identityIds }) => get(adminToken, `${MANAGEMENT}/identities/${identityIds[7]}`),
+    },
+  ],
   ['current-identity', { title: 'GET current-identity', requests: CURRENT_IDENTITY, targetOver: 0.12 }],
   ['updates', { title: 'GET service-updates', requests: UPDATES, targetOver: 0.12 }],
   ['updates-memory', { title: 'GET service-updates, memory', server: 'memory', requests: UPDATES, targetOver: 0.12 }],
@@ -149,6 +157,17 @@ export const WIRE_ROWS: ReadonlyMap<string, WireRow> = new Map<string, WireRow>(
     },
   ],
 ])
+
+/** The load of a row, by its name. Throws a TypeError for a name without a row. */
+export function loadOfRow(name: string): (network: Network) => Pick<Load, 'requests' | 'certificates' | 'isNewEach'> {
+  const row = WIRE_ROWS.get(name)
+  if (row === undefined) throw new TypeError(`there is no row ${name}`)
+  return (network) => ({
+    requests: row.requests(network),
+    certificates: row.hasCertificate ? network.certificates : [],
+    isNewEach: row.isNewEach === true,
+  })
+}
 
 /** A row over SQLite, and the same over memory. */
 function inBoth(name: string, row: WireRow): [string, WireRow][] {

@@ -65,7 +65,7 @@ export class EdgeRouter implements CircuitHost {
   #advertise: string
   readonly #timer: Timer
   readonly #now: () => number
-  readonly #turns: ReturnType<typeof createLoopTurns>
+  readonly #turns = createLoopTurns()
   readonly #model: RouterModel
   readonly #listener: EdgeListener
   readonly #hosted: HostedServices
@@ -85,16 +85,14 @@ export class EdgeRouter implements CircuitHost {
     this.#timer = facts.timer ?? processTimer
     this.#now = facts.now ?? runtime.now
     const controller = () => this.#anyController()
-    const turns = createLoopTurns()
-    this.#turns = turns
-    this.#model = new RouterModel(turns)
+    this.#model = new RouterModel(this.#turns)
     const posture = new EdgePosture({ model: this.#model, controller, now: this.#now })
     this.#posture = posture
     this.#endpoints = new ConnectedEndpoints({
       model: this.#model,
       posture,
       now: this.#now,
-      turns,
+      turns: this.#turns,
       report: (message) => this.#tellAll(message),
       log: (event, fields) => facts.log?.(event, fields),
     })

@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
+import { LINGER_MS } from '../node/tracked-connections.ts'
 import { answerHeaders, type ForwardedRequest, requestHeaders } from './forwarded-headers.ts'
 import type { GatewayLogin } from './gateway-logins.ts'
 import type { GatewayAnswer } from './gateway-pages.ts'
@@ -31,9 +32,6 @@ export class AppFailed extends Error {
     this.answer = answer
   }
 }
-
-/** Milliseconds for a client to read the last answer of its connection. */
-export const LINGER_MS = 1000
 
 const TOO_LATE: GatewayAnswer = {
   ...{ status: 504, code: 'APP_TIMED_OUT', title: 'The app does not answer' },

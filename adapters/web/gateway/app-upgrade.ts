@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type AppExchange, LINGER_MS, openUpstream, sendBack, tooLate } from './app-request.ts'
+import { endConnection } from '../node/tracked-connections.ts'
+import { type AppExchange, openUpstream, sendBack, tooLate } from './app-request.ts'
 import { answerHeaders, requestHeaders } from './forwarded-headers.ts'
 
 /** Milliseconds for a browser to close its end of a websocket whose app has closed its own. */
@@ -20,11 +21,7 @@ export function answerOn(incoming: IncomingMessage, socket: Duplex): ServerRespo
   outgoing.assignSocket(incoming.socket)
   outgoing.once('finish', () => {
     outgoing.detachSocket(incoming.socket)
-    socket.end()
-    // The server has given the socket away, and with it the limits of its time.
-    const closing = setTimeout(() => socket.destroy(), LINGER_MS)
-    socket.once('close', () => clearTimeout(closing))
-    socket.resume()
+    endConnection(socket)
   })
   return outgoing
 }

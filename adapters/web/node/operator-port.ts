@@ -5,9 +5,10 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import type { ConnectionInfo, ControllerFetch, PlainAnswer } from '../../../src/index.ts'
 import { WebSocketStream } from '../../network/channel/index.ts'
-import { LINGER_MS, RequestRefused, sendEarlyResponse } from './http/early-response.ts'
+import { RequestRefused, sendEarlyResponse } from './http/early-response.ts'
 import { readRequest } from './http/request.ts'
 import { plainAnswer, sendAnswer } from './http/response.ts'
+import { endConnection } from './tracked-connections.ts'
 
 /** Where programs of operators open their channel. */
 const PATH = '/fabric/v1/ws-api'
@@ -94,12 +95,6 @@ function answerOn(incoming: IncomingMessage, socket: Duplex): ServerResponse {
   outgoing.shouldKeepAlive = false
   // This server has TLS sockets only.
   outgoing.assignSocket(socket as TLSSocket)
-  outgoing.once('finish', () => {
-    socket.end()
-    // The server has given the socket away, and with it the limits of its time.
-    const closing = setTimeout(() => socket.destroy(), LINGER_MS)
-    socket.once('close', () => clearTimeout(closing))
-    socket.resume()
-  })
+  outgoing.once('finish', () => endConnection(socket))
   return outgoing
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Server } from 'node:tls'
 import { networkOf } from '../../../src/base/addresses.ts'
 import { type CapacityOptions, createFairCapacity, type Holder } from '../../../src/concurrency/fair-capacity.ts'
@@ -180,4 +181,15 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
 export function positive(option: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value
   throw new RangeError(`${option} must be a whole number above zero, not ${value}`)
+}
+
+/** How long a client may take to read the last answer of its connection, in ms. */
+export const LINGER_MS = 1000
+
+/** Ends a connection behind its last answer. Its server has given the socket away, and with it the limits of its time. */
+export function endConnection(socket: Duplex): void {
+  socket.end()
+  const closing = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(closing))
+  socket.resume()
 }

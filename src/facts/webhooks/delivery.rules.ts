@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../base/time.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/time.ts'
 /** Milliseconds of one attempt. Standard Webhooks recommends 15 to 30 s; a longer attempt would delay later events. */
 export const ATTEMPT_MS = 15_000
 /** Milliseconds after which a round begins no further attempt. */
@@ -20,25 +20,22 @@ const TRIAL_MS = 30_000
 /** The longest delay of the next attempt that a subscriber may ask for, ms. */
 const LONGEST_PUT_OFF_MS = HOUR_MS
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
 /**
  * Milliseconds before the second attempt, the third, and so on, about three days in total; after the last attempt an event is a dead
  * letter.
  */
 const PAUSES_MS = [
-  5 * SECOND,
-  30 * SECOND,
-  2 * MINUTE,
-  10 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  DAY_MS,
 ]
 
 /**
@@ -59,7 +56,7 @@ export function chanceOf(digest: string): number {
 /** Milliseconds of a `Retry-After` header: seconds, or an instant; 0 for invalid text. */
 export function putOffOf(retryAfter: string | undefined, now: number): number {
   if (retryAfter === undefined) return 0
-  if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * SECOND
+  if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter) * SECOND_MS
   const instant = Date.parse(retryAfter)
   return Number.isNaN(instant) ? 0 : Math.max(0, instant - now)
 }

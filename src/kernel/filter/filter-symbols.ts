@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/time.ts'
 import { type FieldKind, FilterError } from './ast.ts'
 
 /**
@@ -89,10 +90,6 @@ function own(symbols: SymbolTable, name: string): FilterSymbol | undefined {
 // Each part is followed by a character of another kind, so the match needs no backtracking.
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 /** 1970-01-01, counted in days from 0000-03-01. */
 const EPOCH_DAYS = 719_468
 
@@ -106,8 +103,9 @@ export function instantOf(text: string): number {
   const isDate = month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month)
   const isTime = Math.max(hour, offsetHour) < 24 && Math.max(minute, second, offsetMinute) < 60
   if (!isDate || !isTime) throw notAnInstant(text)
-  const local = daysSinceEpoch(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second * SECOND + milliseconds
-  const offset = offsetHour * HOUR + offsetMinute * MINUTE
+  const local =
+    daysSinceEpoch(year, month, day) * DAY_MS + hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS + milliseconds
+  const offset = offsetHour * HOUR_MS + offsetMinute * MINUTE_MS
   return parts[8] === '-' ? local + offset : local - offset
 }
 

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LINGER_MS } from '../tracked-connections.ts'
 import { isListening, untilSent, webAnswer, writeHead } from './response.ts'
 
-/** How long a refused client may take to read its answer, in ms. */
-export const LINGER_MS = 1000
 /** Bytes of the client that are read and discarded meanwhile. */
 const LINGER_BYTES = 262_144
 

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { listed } from '../../../../../src/base/text.ts'
+import { HOUR_MS } from '../../../../../src/base/time.ts'
 import type { Apis } from '../api/apis.ts'
 import { isChange, isLoss, isOfNetwork, isOfNothing, readTimeline } from '../events/network-event.ts'
 import { aboutNow, hrefOf, place, stay } from '../navigation/place.ts'
@@ -32,7 +33,7 @@ export function ChangesView() {
   useEffect(() => setBefore(undefined), [asked])
   const answer = useAnswer(
     async (signal) => {
-      const since = new Date(Date.now() - hours * 3_600_000).toISOString()
+      const since = new Date(Date.now() - hours * HOUR_MS).toISOString()
       const others = isWhole ? '' : ` and not (kind in ${JSON.stringify(BOOKKEEPING)})`
       const wide = isAccess ? ` and kind in ${JSON.stringify(ACCESS_KINDS)}` : others
       const kinds = kind === undefined ? wide : ` and kind = ${JSON.stringify(kind)}`

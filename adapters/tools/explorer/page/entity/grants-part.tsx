@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { HOUR_MS } from '../../../../../src/base/time.ts'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
 import { ActionButton, ActionProblem, useAction } from '../parts/action.tsx'
 import { Card } from '../parts/card.tsx'
@@ -76,7 +77,6 @@ function GivenAttribute({ identityId, grant, mayEnd }: { identityId: string; gra
 }
 
 const LONGEST_HOURS = 24 * 365
-const HOUR_MS = 3_600_000
 
 function GiveForm({ identityId }: { identityId: string }) {
   const { portcullis } = useApis()

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { HOUR_MS } from '../../../../../src/base/time.ts'
 import type { AnswerOf, ManagementApi } from '../../../../../src/client/index.ts'
 import type { Apis } from '../api/apis.ts'
 import { ActionButton } from '../parts/action.tsx'
@@ -9,8 +10,6 @@ import { untilText } from '../parts/words.ts'
 import { may, useApis } from '../session/session.ts'
 
 export type Identity = AnswerOf<ManagementApi['GET /identities/{id}']>['data']
-
-const HOUR_MS = 3_600_000
 
 /** How long an invitation may be good, in hours. */
 const LIFETIMES = { 1: 'an hour', 24: 'a day', 168: 'a week', 720: '30 days' } as const

@@ -65,13 +65,12 @@ function newHref(kind: ManagedKind): string {
 type Invitation = NonNullable<RequestOf<ManagementApi['POST /enrollments']>['body']>
 
 const TYPES = { Device: 'Device', User: 'User', Service: 'Service' } as const
-type IdentityType = keyof typeof TYPES
 
 /** Creates an identity that is invited to enroll. */
 function CreateIdentity({ onCreated }: { readonly onCreated: (id: string) => void }) {
   const apis = useApis()
   const [name, setName] = useState('')
-  const [type, setType] = useState<IdentityType>('Device')
+  const [type, setType] = useState<keyof typeof TYPES>('Device')
   const [method, setMethod] = useState<string>('ott')
   const [hours, setHours] = useState<number>(USUAL_HOURS)
   const [isAdmin, setAdmin] = useState(false)

@@ -1,4 +1,5 @@
 import { visibleLine } from '../../../../../src/base/text.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../../src/base/time.ts'
 
 /** The kinds of entities that tables and forms show: those of the management API, and webhooks. */
 export const COLLECTIONS = [
@@ -161,10 +162,10 @@ const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 const DISTANCE = new Intl.RelativeTimeFormat(undefined, { numeric: 'always' })
 
 const TIME_UNITS = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1000],
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
+  ['minute', MINUTE_MS],
+  ['second', SECOND_MS],
 ] as const
 
 /** An instant in the time zone of the reader; without the date where it is of today. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../../../src/base/time.ts'
 import {
   isLoss,
   isOfAny,
@@ -166,7 +167,6 @@ function FindingList({ kind }: { kind: FindingKind }) {
   )
 }
 
-const HOUR_MS = 3_600_000
 const MOST_SHOWN = 5
 
 /** The state in numbers, the identities that were refused or lost access in the last hour, and links to the changes. */
